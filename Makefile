@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+# `make help` lists the targets. Everything generated goes below $(O).
+
+VERSION := 0.1
+
+CROSS_COMPILE ?=
+ifeq ($(origin CC),default)
+CC := $(CROSS_COMPILE)gcc
+endif
+CLANG ?= clang
+BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
+LLVM_STRIP ?= $(or $(shell command -v llvm-strip llvm-strip-14 | head -n 1),llvm-strip)
+PREFIX ?= /usr/local
+prefix ?= $(PREFIX)
+bindir ?= $(prefix)/bin
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+docdir ?= $(datadir)/doc/perf-stat
+
+TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
+ARCH := $(firstword $(subst -, ,$(or $(TRIPLET),unknown)))
+O ?= build/$(ARCH)
+
+# A sysroot is a directory with another system's headers and libraries, Debian's layout or not.
+SYSROOT ?=
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+ifneq ($(SYSROOT),)
+PKG_CONFIG ?= env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_PATH= \
+	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MULTIARCH)/pkgconfig:$(SYSROOT)/usr/lib/pkgconfig:$(SYSROOT)/usr/share/pkgconfig \
+	pkg-config
+SYSROOT_CFLAGS := --sysroot=$(SYSROOT) -isystem $(SYSROOT)/usr/include/$(MULTIARCH) \
+	-isystem $(SYSROOT)/usr/include
+SYSROOT_LDFLAGS := --sysroot=$(SYSROOT) -L$(SYSROOT)/usr/lib/$(MULTIARCH) -L$(SYSROOT)/lib/$(MULTIARCH) \
+	-Wl,-rpath-link,$(SYSROOT)/usr/lib/$(MULTIARCH):$(SYSROOT)/lib/$(MULTIARCH)
+else ifneq ($(CROSS_COMPILE),)
+PKG_CONFIG ?= env PKG_CONFIG_PATH= \
+	PKG_CONFIG_LIBDIR=/usr/lib/$(MULTIARCH)/pkgconfig:/usr/$(patsubst %-,%,$(CROSS_COMPILE))/lib/pkgconfig \
+	pkg-config
+else
+PKG_CONFIG ?= pkg-config
+endif
+export PKG_CONFIG
+
+LIBS := libbpf libelf zlib json-c
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wformat=2 -Wno-format-nonliteral
+ifdef CI
+WARNINGS += -Werror
+endif
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
+	-DPERF_VERSION='"$(VERSION)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	-ffile-prefix-map=$(CURDIR)/= $(CFLAGS)
+ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
+ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c) -lm
+ifeq ($(SANITIZE),1)
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+ALL_CFLAGS += $(SANITIZERS)
+ALL_LDFLAGS += $(SANITIZERS)
+O := $(O)-sanitize
+endif
+
+# BPF objects are the same for all machines of one byte order; the kernel's types are declared by hand.
+BPF_CFLAGS = -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -I. \
+	$(if $(SYSROOT),-idirafter $(SYSROOT)/usr/include -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)) \
+	-idirafter /usr/include -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null) \
+	-ffile-prefix-map=$(CURDIR)/=
+
+V ?= 0
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+SRCS := $(wildcard builtin-*.c util/*.c)
+SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/*.bpf.c))
+OBJS := $(SRCS:%.c=$(O)/%.o)
+UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
+WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/workloads/*.c))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+.PHONY: all help deps run test check unit install uninstall clean probe FORCE
+
+all: $(O)/perf ## build perf (the default)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo 'variables: O= V=1 SANITIZE=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR='
+
+deps: ## install what building and testing need (Debian; elsewhere: say what)
+	$(Q)scripts/deps
+
+# Missing tools are named before the first compiler error would hide them.
+$(O)/probed: scripts/probe scripts/packages
+	$(Q)mkdir -p $(O)
+	$(Q)scripts/probe build
+	$(Q)touch $@
+
+# What the last build was made with: other flags rebuild everything.
+$(O)/flags: FORCE | $(O)/probed
+	$(Q)echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
+		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@
+
+$(O)/perf: $(O)/perf.o $(OBJS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(O)/%.o: %.c $(O)/flags | $(SKELS)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/bpf_skel/%.bpf.o: bpf_skel/%.bpf.c | $(O)/probed
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(O)/bpf_skel/%.skel.h: $(O)/bpf_skel/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf >$@
+
+.SECONDARY:
+
+$(O)/tests/unit/%: tests/unit/%.c $(OBJS)
+	$(say) UNIT $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(OBJS) \
+		$(ALL_LIBS) -lcmocka
+
+$(O)/workloads/%: tests/workloads/%.c | $(O)/probed
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \
+		$(if $(SYSROOT),-static) -pthread -o $@ $<
+
+workloads: $(WORKLOADS)
+unit: $(UNITS)
+
+run: deps ## install what is missing, build, and show two runs sharing their counters
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)scripts/run $(O)
+
+test: deps ## install what is missing, and run all tests: unit, command line, emulated machines
+	$(Q)$(MAKE) --no-print-directory all workloads unit
+	$(Q)O=$(O) scripts/test all
+
+check: all workloads unit ## the tests that need no network and no root
+	$(Q)O=$(O) scripts/test user
+
+install: all ## install below $(DESTDIR)$(prefix)
+	$(say) INSTALL $(DESTDIR)$(bindir)/perf
+	$(Q)install -D -m 755 $(O)/perf $(DESTDIR)$(bindir)/perf
+	$(Q)install -D -m 644 README.md $(DESTDIR)$(docdir)/README.md
+
+uninstall: ## remove what install put there
+	$(Q)rm -f $(DESTDIR)$(bindir)/perf
+	$(Q)rm -rf $(DESTDIR)$(docdir)
+
+clean: ## remove everything generated (the cache of kernels for the tests stays)
+	$(Q)rm -rf build
+
+-include $(OBJS:.o=.d) $(O)/perf.d $(wildcard $(O)/bpf_skel/*.d) $(wildcard $(O)/tests/unit/*.d)
