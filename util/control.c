@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "control.h"
+
+#include "msg.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *word;
+	enum control_command command;
+} words[] = {
+	{ "enable", CONTROL_ENABLE },
+	{ "disable", CONTROL_DISABLE },
+	{ "ping", CONTROL_PING },
+	{ "stop", CONTROL_STOP },
+};
+
+static int parse_fd(const char *text)
+{
+	char *end;
+	long fd = strtol(text, &end, 10);
+
+	return end != text && !*end && fd >= 0 && fd < 1 << 20 && fcntl(fd, F_GETFD) >= 0 ? fd : -1;
+}
+
+int control__open(struct control *control, const char *spec)
+{
+	char *copy __cleanup(free_ptr) = strdup(spec);
+	char *ctl, *ack;
+	int err;
+
+	*control = (struct control){ .fd = -1, .ack_fd = -1 };
+	if (!copy)
+		return -ENOMEM;
+	ctl = strchr(copy, ':');
+	if (!ctl || (strncmp(copy, "fd:", 3) && strncmp(copy, "fifo:", 5))) {
+		pr_err("--control %s: neither fd:CTL[,ACK] nor fifo:CTL[,ACK]", spec);
+		return -EINVAL;
+	}
+	ctl++;
+	ack = strchr(ctl, ',');
+	if (ack)
+		*ack++ = '\0';
+	if (!strncmp(copy, "fd:", 3)) {
+		control->fd = parse_fd(ctl);
+		control->ack_fd = ack ? parse_fd(ack) : -1;
+		if (control->fd < 0 || (ack && control->ack_fd < 0)) {
+			pr_err("--control %s: '%s' is no open descriptor", spec,
+			       control->fd < 0 ? ctl : ack);
+			return -EINVAL;
+		}
+		/* The workload has no business with them. */
+		fcntl(control->fd, F_SETFD, FD_CLOEXEC);
+		if (ack)
+			fcntl(control->ack_fd, F_SETFD, FD_CLOEXEC);
+		return 0;
+	}
+	control->owns_fds = true;
+	/* Both ways, so that it neither blocks until a writer comes nor ends when one goes. */
+	control->fd = open(ctl, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (control->fd >= 0 && ack)
+		control->ack_fd = open(ack, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (control->fd < 0 || (ack && control->ack_fd < 0)) {
+		err = -errno;
+		pr_err("--control %s: cannot open '%s': %s", spec, control->fd < 0 ? ctl : ack,
+		       strerror(-err));
+		control__close(control);
+		return err;
+	}
+	return 0;
+}
+
+void control__close(struct control *control)
+{
+	if (control->owns_fds) {
+		close_fd(&control->fd);
+		close_fd(&control->ack_fd);
+	}
+	control->fd = control->ack_fd = -1;
+}
+
+static enum control_command parse_word(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!strcmp(word, words[i].word))
+			return words[i].command;
+	}
+	pr_err("--control: unknown command '%s' (enable, disable, ping, stop)", word);
+	return CONTROL_UNKNOWN;
+}
+
+/* A command ends with a newline; byte by byte, so that nothing after it is taken. */
+enum control_command control__next(struct control *control)
+{
+	struct pollfd pfd = { .fd = control->fd, .events = POLLIN };
+
+	while (control->fd >= 0 && poll(&pfd, 1, 0) == 1) {
+		char c;
+		ssize_t len = read(control->fd, &c, 1);
+
+		if (len < 0 && (errno == EAGAIN || errno == EINTR))
+			return CONTROL_NONE;
+		if (len <= 0) {
+			/* The other side has hung up for good: what is counted goes on. */
+			if (control->owns_fds)
+				close_fd(&control->fd);
+			control->fd = -1;
+			return CONTROL_NONE;
+		}
+		if (c != '\n' && c != '\0') {
+			if (control->len < (int)sizeof(control->buf) - 1)
+				control->buf[control->len++] = c;
+			continue;
+		}
+		control->buf[control->len] = '\0';
+		control->len = 0;
+		if (control->buf[0])
+			return parse_word(control->buf);
+	}
+	return CONTROL_NONE;
+}
+
+void control__ack(struct control *control)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction old;
+
+	if (control->ack_fd < 0)
+		return;
+	/* Whoever asked may be gone by now; that is no reason to die before the counts are out. */
+	sigaction(SIGPIPE, &ignore, &old);
+	if (write(control->ack_fd, "ack\n", 4) != 4)
+		pr_verbose("--control: acknowledging failed: %s", strerror(errno));
+	sigaction(SIGPIPE, &old, NULL);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "counts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct counts *counts__new(int nr_cpus, int nr_threads)
+{
+	struct counts *counts;
+
+	counts = calloc(1, sizeof(*counts) +
+			   (size_t)nr_cpus * nr_threads * sizeof(counts->values[0]));
+	if (!counts) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	counts->nr_cpus = nr_cpus;
+	counts->nr_threads = nr_threads;
+	return counts;
+}

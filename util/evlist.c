@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "evlist.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cpumap.h"
+#include "msg.h"
+#include "util.h"
+
+struct evlist *evlist__new(void)
+{
+	struct evlist *list = calloc(1, sizeof(*list));
+
+	if (!list)
+		errno = ENOMEM;
+	return list;
+}
+
+void evlist__delete(struct evlist *list)
+{
+	if (!list)
+		return;
+	evlist__truncate(list, 0);
+	free(list->evsels);
+	free(list);
+}
+
+int evlist__add(struct evlist *list, struct evsel *evsel)
+{
+	if (list->nr == list->cap) {
+		int cap = list->cap ? list->cap * 2 : 16;
+		struct evsel **evsels = realloc(list->evsels, cap * sizeof(*evsels));
+
+		if (!evsels)
+			return -ENOMEM;
+		list->evsels = evsels;
+		list->cap = cap;
+	}
+	evsel->idx = list->nr;
+	list->evsels[list->nr++] = evsel;
+	return 0;
+}
+
+void evlist__truncate(struct evlist *list, int nr)
+{
+	while (list->nr > nr)
+		evsel__delete(list->evsels[--list->nr]);
+}
+
+void evlist__move(struct evlist *list, int from, int to)
+{
+	struct evsel *evsel = list->evsels[from];
+	int i;
+
+	memmove(&list->evsels[to + 1], &list->evsels[to], (from - to) * sizeof(evsel));
+	list->evsels[to] = evsel;
+	for (i = to; i <= from; i++)
+		list->evsels[i]->idx = i;
+}
+
+void evlist__group(struct evlist *list, int first, int nr)
+{
+	struct evsel *leader = list->evsels[first];
+	int i;
+
+	for (i = first; i < first + nr; i++) {
+		list->evsels[i]->leader = leader;
+		list->evsels[i]->nr_members = 0;
+	}
+	leader->nr_members = nr;
+}
+
+void evlist__ungroup(struct evlist *list, struct evsel *leader)
+{
+	int i, end = leader->idx + leader->nr_members;
+
+	for (i = leader->idx; i < end; i++) {
+		list->evsels[i]->leader = list->evsels[i];
+		list->evsels[i]->nr_members = 1;
+	}
+}
+
+int evlist__set_filter(struct evlist *list, int first, const char *filter)
+{
+	int i;
+
+	if (first >= list->nr) {
+		pr_err("--filter '%s': there is no event to filter: give it after its -e", filter);
+		return -EINVAL;
+	}
+	for (i = first; i < list->nr; i++) {
+		if (list->evsels[i]->attr.type != PERF_TYPE_TRACEPOINT) {
+			pr_err("--filter '%s': '%s' is not a tracepoint: give it an -e of its own",
+			       filter, list->evsels[i]->name);
+			return -EINVAL;
+		}
+	}
+	for (i = first; i < list->nr; i++) {
+		struct evsel *evsel = list->evsels[i];
+		char *text = evsel->filter ? xasprintf("(%s) && (%s)", evsel->filter, filter) :
+					     strdup(filter);
+
+		if (!text)
+			return -ENOMEM;
+		free(evsel->filter);
+		evsel->filter = text;
+	}
+	return 0;
+}
+
+void evlist__only_level(struct evlist *list, bool user)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(list, evsel, i) {
+		evsel->attr.exclude_user = !user;
+		evsel->attr.exclude_kernel = user;
+		evsel->levels_given = true;
+	}
+}
+
+/* By name, then by position: equal names become neighbours and keep their order. */
+static int compare_names(const void *a, const void *b)
+{
+	const struct evsel *one = *(struct evsel *const *)a, *two = *(struct evsel *const *)b;
+	int order = strcmp(one->name, two->name);
+
+	return order ? order : one->idx - two->idx;
+}
+
+static const struct evsel *row_of(const struct evsel *evsel)
+{
+	return evsel->merge_leader ? evsel->merge_leader : evsel;
+}
+
+static bool is_mixed(const struct evlist *list)
+{
+	int i;
+
+	for (i = 1; i < list->nr; i++) {
+		if (list->evsels[i]->pmu != list->evsels[0]->pmu)
+			return true;
+	}
+	return false;
+}
+
+int evlist__uniquify_names(struct evlist *list, bool no_merge)
+{
+	struct evsel **sorted __cleanup(free_ptr) = NULL;
+	bool *prefix __cleanup(free_ptr) = calloc(list->nr + 1, sizeof(*prefix));
+	int i, j, k;
+
+	sorted = malloc((list->nr + 1) * sizeof(*sorted));
+	if (!sorted || !prefix)
+		return -ENOMEM;
+	if (no_merge) {
+		bool mixed = is_mixed(list);
+
+		for (i = 0; i < list->nr; i++)
+			prefix[i] = mixed && !list->evsels[i]->legacy;
+	} else if (list->nr) {
+		memcpy(sorted, list->evsels, list->nr * sizeof(*sorted));
+		qsort(sorted, list->nr, sizeof(*sorted), compare_names);
+		for (i = 0; i < list->nr; i = j) {
+			bool clash = false;
+
+			for (j = i + 1; j < list->nr && !strcmp(sorted[i]->name, sorted[j]->name); j++) {
+				if (row_of(sorted[j])->pmu != row_of(sorted[i])->pmu)
+					clash = true;
+			}
+			for (k = i; clash && k < j; k++)
+				prefix[sorted[k]->idx] = true;
+		}
+	}
+	for (i = 0; i < list->nr; i++) {
+		struct evsel *evsel = list->evsels[i];
+		char *name;
+
+		if (!prefix[i] || evsel->named)
+			continue;
+		name = evsel__pmu_event_name(evsel);
+		if (!name)
+			return -ENOMEM;
+		free(evsel->name);
+		evsel->name = name;
+		evsel->typed_pmu = strchr(name, '/') != NULL;
+	}
+	return 0;
+}
+
+void evlist__check_groups(struct evlist *list)
+{
+	int first, i;
+
+	for (first = 0; first < list->nr; first++) {
+		struct evsel *leader = list->evsels[first];
+		int end = first + leader->nr_members, kept = 1;
+		char *text;
+
+		if (!evsel__is_leader(leader) || leader->nr_members < 2 || !leader->cpus)
+			continue;
+		for (i = first + 1; i < end; i++) {
+			const struct cpumap *cpus = list->evsels[i]->cpus;
+
+			kept += cpus && cpumap__equal(cpus, leader->cpus);
+		}
+		if (kept == end - first)
+			continue;
+		text = evsel__group_text(list, leader);
+		pr_warn("%s: members counted on other CPUs than the first are taken out of the group",
+			text ? text : leader->name);
+		free(text);
+		evlist__ungroup(list, leader);
+		/* the remaining members move up to the leader: a group is contiguous */
+		for (i = first + 1, kept = 1; i < end; i++) {
+			const struct cpumap *cpus = list->evsels[i]->cpus;
+
+			if (cpus && cpumap__equal(cpus, leader->cpus))
+				evlist__move(list, i, first + kept++);
+		}
+		evlist__group(list, first, kept);
+	}
+}

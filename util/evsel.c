@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "evsel.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "counts.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "pmu.h"
+#include "thread_map.h"
+#include "util.h"
+
+struct evsel *evsel__new(const struct perf_event_attr *attr, const char *name)
+{
+	struct evsel *evsel = calloc(1, sizeof(*evsel));
+
+	if (!evsel)
+		goto no_memory;
+	evsel->attr = *attr;
+	evsel->attr.size = sizeof(evsel->attr);
+	evsel->scale = 1.0;
+	evsel->leader = evsel;
+	evsel->nr_members = 1;
+	evsel->idx = -1;
+	evsel->name = strdup(name);
+	/* the clocks count ns in every spelling, "1:0" included; people read milliseconds */
+	if (evsel__is_clock(evsel)) {
+		evsel->scale = 1e-6;
+		evsel->unit = strdup("msec");
+	} else {
+		evsel->unit = strdup("");
+	}
+	if (evsel->name && evsel->unit)
+		return evsel;
+	evsel__delete(evsel);
+no_memory:
+	errno = ENOMEM;
+	return NULL;
+}
+
+void evsel__delete(struct evsel *evsel)
+{
+	if (!evsel)
+		return;
+	free(evsel->name);
+	free((char *)evsel->unit);	/* owned; const against changes in place */
+	free(evsel->pmu_event);
+	free(evsel->filter);
+	free(evsel->metric_id);
+	free(evsel->group_name);
+	cpumap__delete(evsel->own_cpus);
+	cpumap__delete(evsel->cpus);
+	free(evsel->counts);
+	free(evsel);
+}
+
+bool evsel__is(const struct evsel *evsel, uint32_t type, uint64_t config)
+{
+	return !evsel->tool && evsel->attr.type == type && evsel->attr.config == config;
+}
+
+bool evsel__is_clock(const struct evsel *evsel)
+{
+	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK) ||
+	       evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool evsel__is_software(const struct evsel *evsel)
+{
+	/* dynamic PMUs whose kernel drivers use the software context, like the static types below */
+	static const char *const software_pmus[] = { "kprobe", "uprobe", "msr" };
+	size_t i;
+
+	if (evsel->tool)
+		return false;
+	switch (evsel->attr.type) {
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return true;
+	}
+	for (i = 0; evsel->pmu && i < ARRAY_SIZE(software_pmus); i++) {
+		if (!strcmp(evsel->pmu->name, software_pmus[i]))
+			return true;
+	}
+	return false;
+}
+
+int evsel__alloc_counts(struct evsel *evsel)
+{
+	int nr_threads = evsel->threads ? evsel->threads->nr : 1;
+
+	free(evsel->counts);
+	evsel->counts = counts__new(evsel->cpus->nr, nr_threads);
+	return evsel->counts ? 0 : -ENOMEM;
+}
+
+/* Whether the printed name ends in modifiers, or in a slash that modifiers follow directly. */
+static bool takes_modifier(const struct evsel *evsel)
+{
+	const char *name = evsel->name;
+
+	/* colons and slashes of these belong to the event itself */
+	if (evsel->named || evsel->attr.type == PERF_TYPE_TRACEPOINT ||
+	    evsel->attr.type == PERF_TYPE_BREAKPOINT)
+		return false;
+	if (strchr(name, '/'))
+		return true;
+	return strchr(name, ':') && !isdigit((unsigned char)*name);
+}
+
+int evsel__exclude_kernel(struct evsel *evsel)
+{
+	const char *separator = takes_modifier(evsel) ? "" : ":";
+	char *name;
+
+	if (evsel->attr.exclude_kernel)
+		return -EALREADY;
+	name = xasprintf("%s%su", evsel->name, separator);
+	if (!name)
+		return -ENOMEM;
+	free(evsel->name);
+	evsel->name = name;
+	evsel->attr.exclude_kernel = 1;
+	evsel->attr.exclude_hv = 1;
+	return 0;
+}
+
+char *evsel__pmu_event_name(const struct evsel *evsel)
+{
+	const char *name = evsel->name, *rest;
+
+	if (!evsel->pmu || evsel->named || evsel->attr.type == PERF_TYPE_TRACEPOINT ||
+	    evsel->attr.type == PERF_TYPE_BREAKPOINT)
+		return strdup(name);
+	rest = strchr(name, '/');
+	if (rest && evsel->typed_pmu)
+		return xasprintf("%s%s", evsel->pmu->name, rest);
+	if (rest)	/* EVENT/terms/ */
+		return xasprintf("%s/%.*s%s%s", evsel->pmu->name, (int)(rest - name), name,
+				 rest[1] == '/' ? "" : ",", rest + 1);
+	rest = strchr(name, ':');
+	if (rest)
+		return xasprintf("%s/%.*s/%s", evsel->pmu->name, (int)(rest - name), name, rest + 1);
+	return xasprintf("%s/%s/", evsel->pmu->name, name);
+}
+
+char *evsel__group_text(const struct evlist *list, const struct evsel *leader)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int i;
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%s { ", leader->group_name ? leader->group_name : "anon group");
+	for (i = leader->idx; i < leader->idx + leader->nr_members; i++)
+		fprintf(out, "%s%s", i > leader->idx ? ", " : "", list->evsels[i]->name);
+	fputs(" }", out);
+	if (fclose(out)) {
+		free(text);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return text;
+}

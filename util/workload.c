@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "workload.h"
+
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* In the child: wait for the word, then become the command. Only what is safe after fork(). */
+static void run_child(char *const *argv, int go_fd, int err_fd)
+{
+	char go;
+	int err;
+
+	while (read(go_fd, &go, 1) != 1) {
+		/* The other end is closed: perf gave up, or was killed. */
+		if (errno != EINTR)
+			_exit(1);
+		errno = 0;
+	}
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(err_fd, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
+	_exit(127);
+}
+
+int workload__fork(struct workload *workload, char *const *argv)
+{
+	int go[2], fail[2], err;
+
+	memset(workload, 0, sizeof(*workload));
+	workload->go_fd = workload->err_fd = workload->pid_fd = -1;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(fail, O_CLOEXEC)) {
+		err = -errno;
+		goto out_go;
+	}
+	workload->pid = fork();
+	if (workload->pid < 0) {
+		err = -errno;
+		workload->pid = 0;
+		close(fail[0]);
+		close(fail[1]);
+		goto out_go;
+	}
+	if (!workload->pid) {
+		/* Ours would keep the pipe open if perf died. */
+		close(go[1]);
+		close(fail[0]);
+		errno = 0;
+		run_child(argv, go[0], fail[1]);
+	}
+	close(go[0]);
+	close(fail[1]);
+	workload->go_fd = go[1];
+	workload->err_fd = fail[0];
+	/* Without pidfd_open (before 5.3) the end is noticed by polling. */
+	workload->pid_fd = syscall(SYS_pidfd_open, workload->pid, 0);
+	return 0;
+out_go:
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+int workload__start(struct workload *workload)
+{
+	ssize_t len;
+	int err = 0;
+
+	while (write(workload->go_fd, "", 1) != 1) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	close_fd(&workload->go_fd);
+	/* End of file: exec has closed it. */
+	do {
+		len = read(workload->err_fd, &err, sizeof(err));
+	} while (len < 0 && errno == EINTR);
+	close_fd(&workload->err_fd);
+	if (len != sizeof(err))
+		return 0;
+	workload__wait(workload, true);
+	return -err;
+}
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * 1000ULL;
+}
+
+bool workload__wait(struct workload *workload, bool block)
+{
+	struct rusage usage;
+	pid_t pid;
+
+	if (!workload->pid || workload->is_done)
+		return workload->is_done;
+	do {
+		pid = wait4(workload->pid, &workload->status, block ? 0 : WNOHANG, &usage);
+	} while (pid < 0 && errno == EINTR && block);
+	if (pid != workload->pid)
+		return false;
+	workload->is_done = true;
+	workload->user_ns = timeval_ns(&usage.ru_utime);
+	workload->sys_ns = timeval_ns(&usage.ru_stime);
+	return true;
+}
+
+void workload__delete(struct workload *workload)
+{
+	if (!workload->pid)
+		return;
+	close_fd(&workload->pid_fd);
+	close_fd(&workload->err_fd);
+	if (workload->go_fd >= 0) {
+		close_fd(&workload->go_fd);
+		workload__wait(workload, true);
+	}
+}
