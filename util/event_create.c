@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "event_create.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cpumap.h"
+#include "event_tables.h"
+#include "evlist.h"
+#include "msg.h"
+#include "parse_events.h"
+#include "pmu.h"
+#include "tracepoint.h"
+#include "util.h"
+
+void event_spec__clear(struct event_spec *spec)
+{
+	free(spec->text);
+	free(spec->word);
+	free(spec->tracepoint);
+	event_terms__clear(&spec->terms);
+	memset(spec, 0, sizeof(*spec));
+}
+
+static struct evsel *last_of(const struct evlist *list)
+{
+	return list->evsels[list->nr - 1];
+}
+
+/* Which CPUs the event is tied to, by its PMU or by cpu= terms. */
+static int set_cpus(struct evsel *evsel, const struct event_config *config)
+{
+	const struct pmu *pmu = evsel->pmu;
+	const struct cpumap *own = pmu ? pmu->cpus : NULL;
+
+	evsel->needs_cpu = pmu && pmu->is_uncore;
+	if (config->cpus) {
+		evsel->needs_cpu = true;
+		/* an uncore mask is only a default, a core PMU cannot count elsewhere */
+		evsel->own_cpus = own && pmu->is_core ? cpumap__and(config->cpus, own) :
+							cpumap__dup(config->cpus);
+	} else if (own) {
+		evsel->own_cpus = cpumap__dup(own);
+	} else {
+		return 0;
+	}
+	return evsel->own_cpus ? 0 : -ENOMEM;
+}
+
+static int copy_string(char **to, const char *from)
+{
+	char *copy;
+
+	if (!from)
+		return 0;
+	copy = strdup(from);
+	if (!copy)
+		return -ENOMEM;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+static int fill_evsel(struct evsel *evsel, const struct event_config *config)
+{
+	char *unit = NULL;
+
+	if (config->unit_of) {
+		if (copy_string(&unit, config->unit_of->unit))
+			return -ENOMEM;
+		free((char *)evsel->unit);
+		evsel->unit = unit;
+	}
+	if (config->scale_of)
+		evsel->scale = config->scale_of->scale;
+	evsel->per_pkg = config->per_pkg;
+	evsel->snapshot = config->snapshot;
+	evsel->percore = config->percore;
+	evsel->legacy = config->legacy;
+	evsel->named = config->name != NULL;
+	if (copy_string(&evsel->metric_id, config->metric_id) ||
+	    copy_string(&evsel->pmu_event, config->event ? config->event->name : NULL))
+		return -ENOMEM;
+	return set_cpus(evsel, config);
+}
+
+/* Numbers may set bits that no format of the PMU covers: perhaps meant, perhaps a slip. */
+static void check_raw_bits(const struct event_creation *c, const struct event_spec *spec,
+			   const struct event_config *config, const struct pmu *pmu)
+{
+	const struct pmu_format *format = NULL;
+	uint64_t known = 0, unknown;
+
+	if (!config->is_raw || !pmu || config->attr.type != pmu->type ||
+	    (c->options && c->options->quiet))
+		return;
+	while ((format = pmu__next_format(pmu, format)))
+		known |= format->word ? 0 : format->mask;
+	unknown = config->attr.config & ~known;
+	if (known && unknown)
+		pr_warn("'%s': bits 0x%llx of its config are in no format of PMU '%s'", spec->text,
+			(unsigned long long)unknown, pmu->name);
+}
+
+static int add_event(struct event_creation *c, const struct event_spec *spec,
+		     const struct event_config *config, const struct pmu *pmu, const char *name)
+{
+	bool tool = pmu && pmu__is_tool(pmu) && config->attr.type == pmu->type;
+	struct evsel *evsel;
+	int err;
+
+	if (tool && (!config->attr.config || config->attr.config >= NR_TOOL_EVENTS))
+		return parse_error__set(c->err, spec->column, strdup("Bad event name"),
+					strdup("The PMU 'tool' has no event of that number"));
+	evsel = evsel__new(&config->attr, config->name ? config->name : name);
+	if (!evsel)
+		return -ENOMEM;
+	evsel->pmu = pmu;
+	evsel->tool = tool ? config->attr.config : TOOL_NONE;
+	err = fill_evsel(evsel, config);
+	if (!err)
+		err = evlist__add(c->list, evsel);
+	if (err)
+		evsel__delete(evsel);
+	else
+		check_raw_bits(c, spec, config, pmu);
+	return err;
+}
+
+static bool is_hybrid(const struct event_creation *c, const struct pmu *pmu)
+{
+	return pmu && pmu->is_core && pmus__nr_core(c->pmus) > 1;
+}
+
+/* One event: the terms of the specification on one PMU. */
+static int add_on_pmu(struct event_creation *c, const struct event_spec *spec,
+		      const struct pmu *pmu, bool typed_pmu)
+{
+	struct event_config config = { .attr.type = pmu ? pmu->type : PERF_TYPE_RAW };
+	struct evsel *evsel;
+	char *name;
+	int err;
+
+	err = event_config__apply(&config, c->pmus, pmu, false, &spec->terms, c->err);
+	if (!err)
+		err = add_event(c, spec, &config, pmu, spec->text);
+	event_config__clear(&config);
+	if (err)
+		return err;
+	evsel = last_of(c->list);
+	evsel->typed_pmu = typed_pmu;
+	if (typed_pmu || evsel->named || !is_hybrid(c, pmu) ||
+	    (c->options && c->options->hybrid_merge))
+		return 0;
+	/* rows of different kinds of cores stay apart and say whose they are */
+	name = evsel__pmu_event_name(evsel);
+	if (!name)
+		return -ENOMEM;
+	free(evsel->name);
+	evsel->name = name;
+	evsel->typed_pmu = true;
+	return 0;
+}
+
+/* The base is a number; only general terms are left to say something. */
+static int add_numeric(struct event_creation *c, const struct event_spec *spec,
+		       struct event_config *config, const struct pmu *pmu)
+{
+	int err = event_config__apply(config, c->pmus, pmu, true, &spec->terms, c->err);
+
+	if (!err)
+		err = add_event(c, spec, config, pmu, spec->text);
+	event_config__clear(config);
+	return err;
+}
+
+static int add_raw(struct event_creation *c, const struct event_spec *spec, uint64_t value)
+{
+	const struct pmu *pmu = pmus__core(c->pmus);
+	struct event_config config = { .attr.type = pmu ? pmu->type : PERF_TYPE_RAW,
+				       .attr.config = value, .is_raw = true, .legacy = true };
+
+	while (pmu && pmu->is_core && !pmus__is_kept(c->pmus, pmu))
+		pmu = pmus__next(c->pmus, pmu);
+	if (pmu && pmu->is_core)
+		config.attr.type = pmu->type;
+	else
+		pmu = NULL;
+	return add_numeric(c, spec, &config, pmu);
+}
+
+/* Sum what one specification became, unless the counts are of different kinds. */
+static void merge_events(struct event_creation *c, int first, bool one_row)
+{
+	struct evsel **evsels = c->list->evsels;
+	int nr = c->list->nr, i, j;
+
+	for (i = first + 1; i < nr; i++) {
+		if (is_hybrid(c, evsels[i]->pmu) && !(c->options && c->options->hybrid_merge))
+			continue;
+		for (j = first; j < i; j++) {
+			if (evsels[j]->merge_leader || evsels[i]->pmu->is_core != evsels[j]->pmu->is_core)
+				continue;
+			if (!one_row && !evsels[i]->pmu->is_core &&
+			    !pmu__same_family(evsels[i]->pmu, evsels[j]->pmu))
+				continue;
+			if (evsels[i]->scale != evsels[j]->scale ||
+			    strcmp(evsels[i]->unit, evsels[j]->unit))
+				continue;
+			evsels[i]->merge_leader = evsels[j];
+			evsels[i]->auto_merge = evsels[j]->auto_merge = true;
+			break;
+		}
+	}
+}
+
+/* An attempt failed but others may do: -EINVAL is forgotten, other errors are final. */
+static bool may_go_on(int err)
+{
+	return !err || err == -EINVAL;
+}
+
+/* Every PMU whose name the word matches; @skip has been tried before. */
+static int try_patterns(struct event_creation *c, const struct event_spec *spec,
+			const struct pmu *skip)
+{
+	struct pmu *pmu = NULL;
+	int err;
+
+	while ((pmu = pmus__next(c->pmus, pmu))) {
+		if (pmu == skip || !pmus__is_kept(c->pmus, pmu) || !pmu__matches(pmu, spec->word))
+			continue;
+		err = add_on_pmu(c, spec, pmu, true);
+		if (!may_go_on(err))
+			return err;
+	}
+	return 0;
+}
+
+/* Every PMU that knows the word as an event, which becomes the first term. */
+static int try_event(struct event_creation *c, struct event_spec *spec)
+{
+	struct event_term word;
+	uint64_t config;
+	struct pmu *pmu = NULL;
+	struct pmu *const *owners;
+	uint32_t type;
+	int nr = 0, err, i;
+	bool legacy = legacy_event__find(spec->word, &type, &config);
+
+	owners = legacy ? NULL : pmus__with_event(c->pmus, spec->word, &nr);
+	if (!legacy && !nr)
+		return 0;
+	err = event_terms__add(&spec->terms, spec->word, spec->column);
+	if (err)
+		return err;
+	word = spec->terms.terms[spec->terms.nr - 1];
+	memmove(&spec->terms.terms[1], &spec->terms.terms[0],
+		(spec->terms.nr - 1) * sizeof(word));
+	spec->terms.terms[0] = word;
+
+	if (legacy && !pmus__core(c->pmus))
+		return add_on_pmu(c, spec, NULL, false);
+	while (legacy && (pmu = pmus__next(c->pmus, pmu)) && pmu->is_core) {
+		if (!pmus__is_kept(c->pmus, pmu))
+			continue;
+		err = add_on_pmu(c, spec, pmu, false);
+		if (!may_go_on(err))
+			return err;
+	}
+	for (i = 0; i < nr; i++) {
+		if (!pmus__is_kept(c->pmus, owners[i]))
+			continue;
+		err = add_on_pmu(c, spec, owners[i], false);
+		if (!may_go_on(err))
+			return err;
+	}
+	return 0;
+}
+
+static void forget_error(struct parse_error *err)
+{
+	char *text = err->text;
+
+	err->text = NULL;
+	parse_error__clear(err);
+	err->text = text;
+}
+
+/* The known name most like what was typed; owned, NULL when none is close. */
+static char *suggest(struct event_creation *c, const char *word)
+{
+	char cache[40][CACHE_NAME_MAX];
+	const struct event_name *const tables[] = { hw_events, sw_events, tool_events };
+	const struct pmu_event *event;
+	const char **names __cleanup(free_ptr) = NULL;
+	const char *nearest;
+	struct pmu *pmu = NULL;
+	uint64_t config;
+	size_t nr = 256, i;
+	int pos = 0;
+
+	while ((pmu = pmus__next(c->pmus, pmu))) {
+		for (nr++, event = NULL; (event = pmu__next_event(pmu, event)); nr++)
+			;
+	}
+	names = calloc(nr, sizeof(*names));
+	if (!names)
+		return NULL;
+	nr = 0;
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		const struct event_name *row;
+
+		for (row = tables[i]; row->name; row++) {
+			names[nr++] = row->name;
+			if (row->alias)
+				names[nr++] = row->alias;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(cache) && cache_event__next(&pos, cache[i], &config); i++)
+		names[nr++] = cache[i];
+	while ((pmu = pmus__next(c->pmus, pmu))) {
+		names[nr++] = pmu->name;
+		for (event = NULL; (event = pmu__next_event(pmu, event));)
+			names[nr++] = event->name;
+	}
+	nearest = nearest_name(word, names);
+	return nearest ? strdup(nearest) : NULL;
+}
+
+static int unknown_event(struct event_creation *c, const struct event_spec *spec)
+{
+	bool slashes = spec->form == EVENT_SLASHES;
+
+	if (c->err->reason)
+		return -EINVAL;
+	c->err->suggestion = suggest(c, spec->word);
+	return parse_error__set(c->err, spec->column,
+				strdup(slashes ? "Bad event or PMU" : "Bad event name"),
+				xasprintf("Unable to find %sevent on a PMU of '%s'",
+					  slashes ? "PMU or " : "", spec->word));
+}
+
+static int create_named(struct event_creation *c, struct event_spec *spec)
+{
+	int first = c->list->nr, err = 0;
+	bool one_row = true;
+	uint64_t value;
+
+	if (spec->form == EVENT_SLASHES) {
+		const struct pmu *pmu = pmus__find(c->pmus, spec->word);
+
+		if (pmu) {
+			err = add_on_pmu(c, spec, pmu, true);
+			if (err != -EINVAL)
+				return err;
+		}
+		err = try_patterns(c, spec, pmu);
+	}
+	if (!err && c->list->nr == first) {
+		one_row = false;
+		err = try_event(c, spec);
+	}
+	if (err)
+		return err;
+	if (c->list->nr == first) {
+		if (c->err->reason || event_raw__parse(spec->word, false, &value))
+			return unknown_event(c, spec);
+		return add_raw(c, spec, value);
+	}
+	forget_error(c->err);
+	merge_events(c, first, one_row);
+	return 0;
+}
+
+static int create_numeric(struct event_creation *c, struct event_spec *spec)
+{
+	struct event_config config = { .attr = spec->attr, .legacy = true };
+	const struct pmu *pmu;
+
+	switch (spec->attr.type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+		pmu = spec->attr.config >> 32 ? pmus__find_type(c->pmus, spec->attr.config >> 32) :
+						pmus__core(c->pmus);
+		break;
+	case PERF_TYPE_RAW:
+		pmu = pmus__find_type(c->pmus, PERF_TYPE_RAW);
+		if (!pmu)
+			pmu = pmus__core(c->pmus);
+		break;
+	default:
+		pmu = pmus__find_type(c->pmus, spec->attr.type);
+		break;
+	}
+	/* the tool PMU's type is ours, not the kernel's */
+	if (pmu && pmu__is_tool(pmu))
+		pmu = NULL;
+	return add_numeric(c, spec, &config, pmu);
+}
+
+struct tracepoint_walk {
+	struct event_creation *c;
+	const struct event_spec *spec;
+};
+
+static int add_tracepoint(void *ctx, const char *subsys, const char *name)
+{
+	const struct tracepoint_walk *walk = ctx;
+	struct event_config config = { .attr.type = PERF_TYPE_TRACEPOINT };
+	char *text __cleanup(free_ptr) = NULL;
+	uint64_t id;
+	int err = tracepoint__id(subsys, name, &id);
+
+	if (err)
+		return err;
+	text = xasprintf("%s:%s", subsys, name);
+	if (!text)
+		return -ENOMEM;
+	config.attr.config = id;
+	return add_event(walk->c, walk->spec, &config,
+			 pmus__find_type(walk->c->pmus, PERF_TYPE_TRACEPOINT), text);
+}
+
+static int tracepoint_failed(struct event_creation *c, const struct event_spec *spec, int err)
+{
+	const char *root = tracefs_root();
+	char *events __cleanup(free_ptr) = xasprintf("%s/events", root);
+	char *help;
+
+	if (err == -ENOMEM || err == -EINVAL || !events)
+		return err ? err : -ENOMEM;
+	if (err == -EACCES || err == -EPERM)
+		help = xasprintf("No permission to read %s/%s/%s\n"
+				 "Try: sudo mount -o remount,mode=755 %s",
+				 events, spec->word, spec->tracepoint, root);
+	else if (access(events, F_OK))
+		help = xasprintf("There is no %s: is tracefs mounted?\n"
+				 "Try: sudo mount -t tracefs nodev %s", events, root);
+	else
+		help = xasprintf("File %s/%s/%s not found.\n"
+				 "The kernel may have been built without the CONFIG_ option that provides it.",
+				 events, spec->word, spec->tracepoint);
+	return parse_error__set(c->err, spec->column, strdup("unknown tracepoint"), help);
+}
+
+static int create_tracepoint(struct event_creation *c, struct event_spec *spec)
+{
+	struct tracepoint_walk walk = { c, spec };
+	int first = c->list->nr, err;
+
+	if (spec->terms.nr)
+		return parse_error__set(c->err, spec->terms.terms[0].column,
+					xasprintf("unknown term '%s'", spec->terms.terms[0].name),
+					strdup("Tracepoints have no terms that are usable in 'perf stat'"));
+	if (tracepoint__is_glob(spec->word) || tracepoint__is_glob(spec->tracepoint))
+		err = tracepoint__for_each(spec->word, spec->tracepoint, false, add_tracepoint,
+					   &walk);
+	else
+		err = add_tracepoint(&walk, spec->word, spec->tracepoint);
+	if (err || c->list->nr == first)
+		return tracepoint_failed(c, spec, err ? err : -ENOENT);
+	return 0;
+}
+
+int event_spec__create(struct event_spec *spec, struct event_creation *c)
+{
+	switch (spec->form) {
+	case EVENT_NAME:
+	case EVENT_SLASHES:
+		return create_named(c, spec);
+	case EVENT_NUMERIC:
+	case EVENT_BREAKPOINT:
+		return create_numeric(c, spec);
+	case EVENT_TRACEPOINT:
+		return create_tracepoint(c, spec);
+	}
+	return -EINVAL;
+}
+
+int event_create__named(struct event_creation *c, const struct pmu *pmu, const char *name)
+{
+	struct event_spec spec = { .form = EVENT_NAME, .text = strdup(name) };
+	int err = spec.text ? event_terms__add(&spec.terms, name, 0) : -ENOMEM;
+
+	if (!err)
+		err = add_on_pmu(c, &spec, pmu, false);
+	event_spec__clear(&spec);
+	return err;
+}

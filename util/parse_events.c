@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The grammar of event lists, by recursive descent:
+ *
+ *	list  = item { "," item }
+ *	item  = event | [ NAME ] "{" event { "," event } "}" [ ":" MODS ]
+ *	event = NAME | NAME/terms/ | TYPE:CONFIG | mem:ADDR[/LEN][:RWX] | SUBSYS:NAME, and modifiers
+ */
+#include "parse_events.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <string.h>
+
+#include "event_create.h"
+#include "evlist.h"
+#include "modifiers.h"
+#include "msg.h"
+#include "regroup.h"
+#include "util.h"
+
+/* The events of one member of a group and the modifiers typed behind it. */
+struct member {
+	int first, nr;
+	struct modifiers mods;
+};
+
+struct parser {
+	struct event_creation c;
+	const char *text;
+	const char *p;			/* next character */
+	struct member *members;		/* of the group being read */
+	int nr_members, cap_members;
+	bool regrouped;			/* in a way the user should know of */
+};
+
+static int column_of(const struct parser *parser, const char *p)
+{
+	return p - parser->text;
+}
+
+static int fail(struct parser *parser, const char *p, const char *reason)
+{
+	return parse_error__set(parser->c.err, column_of(parser, p), strdup(reason), NULL);
+}
+
+static int unrecognized(struct parser *parser)
+{
+	return fail(parser, parser->p, "Unrecognized input");
+}
+
+static void skip_blanks(struct parser *parser)
+{
+	while (isspace((unsigned char)*parser->p))
+		parser->p++;
+}
+
+static size_t name_len(const char *p)
+{
+	size_t len = 0;
+
+	while (event_char__is_name(p[len], false))
+		len++;
+	return len;
+}
+
+/* Take a number of digits, letters and 'x' at the parser's place. */
+static int parse_number(struct parser *parser, uint64_t *value)
+{
+	size_t len = name_len(parser->p);
+	char *word __cleanup(free_ptr) = strndup(parser->p, len);
+	int err = word ? event_number__parse(word, value) : -ENOMEM;
+
+	if (err == -ERANGE)
+		return fail(parser, parser->p, "value too big: more than 64 bits");
+	if (err == -EINVAL)
+		return fail(parser, parser->p, "expected numeric value");
+	if (!err)
+		parser->p += len;
+	return err;
+}
+
+/* "/" terms "/" at the parser's place. */
+static int parse_terms(struct parser *parser, struct event_spec *spec)
+{
+	size_t len;
+	int err;
+
+	parser->p++;
+	err = event_terms__parse(parser->p, column_of(parser, parser->p), '/', &spec->terms, &len,
+				 parser->c.err);
+	if (err)
+		return err;
+	parser->p += len + 1;
+	return 0;
+}
+
+/* "r", "w", "x" at the parser's place, each once. */
+static int parse_access(struct parser *parser, struct perf_event_attr *attr)
+{
+	static const struct {
+		char letter;
+		uint32_t access;
+	} accesses[] = {
+		{ 'r', HW_BREAKPOINT_R },
+		{ 'w', HW_BREAKPOINT_W },
+		{ 'x', HW_BREAKPOINT_X },
+	};
+	size_t i;
+
+	for (; isalnum((unsigned char)*parser->p); parser->p++) {
+		for (i = 0; i < ARRAY_SIZE(accesses) && accesses[i].letter != *parser->p; i++)
+			;
+		if (i == ARRAY_SIZE(accesses))
+			return fail(parser, parser->p, "Bad breakpoint access, expected r, w, x");
+		if (attr->bp_type & accesses[i].access)
+			return fail(parser, parser->p, "Duplicate breakpoint access");
+		attr->bp_type |= accesses[i].access;
+	}
+	return 0;
+}
+
+/* What follows "mem:". */
+static int parse_breakpoint(struct parser *parser, struct event_spec *spec)
+{
+	struct perf_event_attr *attr = &spec->attr;
+	uint64_t value, len = 0;
+	size_t digits;
+	int err = parse_number(parser, &value);
+
+	if (err)
+		return err;
+	spec->form = EVENT_BREAKPOINT;
+	attr->type = PERF_TYPE_BREAKPOINT;
+	attr->bp_addr = value;
+	/* a number alone is a length; what else stands behind a slash are terms */
+	digits = parser->p[0] == '/' ? name_len(parser->p + 1) : 0;
+	if (digits && isdigit((unsigned char)parser->p[1]) && parser->p[1 + digits] != '=') {
+		parser->p++;
+		err = parse_number(parser, &len);
+		if (!err && !len)
+			err = fail(parser, parser->p - 1, "Bad breakpoint length");
+		if (err)
+			return err;
+	}
+	if (*parser->p == ':' && parser->p[1] && strchr("rwx", parser->p[1])) {
+		parser->p++;
+		err = parse_access(parser, attr);
+		if (err)
+			return err;
+	}
+	if (!attr->bp_type)
+		attr->bp_type = HW_BREAKPOINT_RW;
+	if (!len) {
+		len = HW_BREAKPOINT_LEN_4;
+#ifndef __aarch64__
+		/* the kernel takes only words here, except where instructions are shorter */
+		if (attr->bp_type == HW_BREAKPOINT_X)
+			len = sizeof(long);
+#endif
+	}
+	attr->bp_len = len;
+	return *parser->p == '/' ? parse_terms(parser, spec) : 0;
+}
+
+/* What follows "TYPE:"; @type has been seen to be digits. */
+static int parse_numeric(struct parser *parser, const char *start, struct event_spec *spec)
+{
+	uint64_t type, config;
+	int err;
+
+	if (event_number__parse(spec->word, &type) || type > UINT32_MAX)
+		return fail(parser, start, "value too big: event types have 32 bits");
+	err = parse_number(parser, &config);
+	if (err)
+		return err;
+	spec->form = EVENT_NUMERIC;
+	spec->attr.type = type;
+	spec->attr.config = config;
+	return *parser->p == '/' ? parse_terms(parser, spec) : 0;
+}
+
+static int parse_base(struct parser *parser, struct event_spec *spec)
+{
+	const char *start = parser->p, *after;
+	size_t len = name_len(start), rest;
+	uint64_t number;
+
+	if (!len)
+		return unrecognized(parser);
+	spec->column = column_of(parser, start);
+	spec->word = strndup(start, len);
+	if (!spec->word)
+		return -ENOMEM;
+	parser->p += len;
+	spec->form = EVENT_NAME;
+	if (*parser->p == '/') {
+		spec->form = EVENT_SLASHES;
+		return parse_terms(parser, spec);
+	}
+	if (*parser->p != ':')
+		return 0;
+	after = parser->p + 1;
+	if (!strcmp(spec->word, "mem") && isdigit((unsigned char)*after)) {
+		parser->p = after;
+		return parse_breakpoint(parser, spec);
+	}
+	if (event_number__parse(spec->word, &number) != -EINVAL && isdigit((unsigned char)*after)) {
+		parser->p = after;
+		return parse_numeric(parser, start, spec);
+	}
+	rest = name_len(after);
+	if (modifiers__is_word(after, rest))
+		return 0;
+	spec->form = EVENT_TRACEPOINT;
+	spec->tracepoint = strndup(after, rest);
+	if (!spec->tracepoint)
+		return -ENOMEM;
+	parser->p = after + rest;
+	return *parser->p == '/' ? parse_terms(parser, spec) : 0;
+}
+
+static int parse_modifiers(struct parser *parser, bool in_group, struct modifiers *mods)
+{
+	char *reason = NULL;
+	size_t len;
+
+	if (!modifiers__parse(parser->p, in_group, mods, &len, &reason)) {
+		parser->p += len;
+		return 0;
+	}
+	return parse_error__set(parser->c.err, column_of(parser, parser->p + len), reason, NULL);
+}
+
+/* One event with its modifiers, which are returned and not yet applied. */
+static int parse_event(struct parser *parser, struct modifiers *mods)
+{
+	struct event_spec spec = { .word = NULL };
+	const char *start;
+	int err;
+
+	memset(mods, 0, sizeof(*mods));
+	skip_blanks(parser);
+	start = parser->p;
+	err = parse_base(parser, &spec);
+	if (err)
+		goto out;
+	/* behind a slash there is no colon; a colon without letters is put up with */
+	if (parser->p[-1] == '/') {
+		err = parse_modifiers(parser, false, mods);
+	} else if (*parser->p == ':') {
+		parser->p++;
+		err = parse_modifiers(parser, false, mods);
+	}
+	if (!err && *parser->p && !strchr(",}", *parser->p))
+		err = unrecognized(parser);
+	if (err)
+		goto out;
+	spec.text = strndup(start, parser->p - start);
+	err = spec.text ? event_spec__create(&spec, &parser->c) : -ENOMEM;
+out:
+	event_spec__clear(&spec);
+	return err;
+}
+
+static int add_member(struct parser *parser, int first, const struct modifiers *mods)
+{
+	if (parser->nr_members == parser->cap_members) {
+		int cap = parser->cap_members ? parser->cap_members * 2 : 8;
+		struct member *grown = realloc(parser->members, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		parser->members = grown;
+		parser->cap_members = cap;
+	}
+	parser->members[parser->nr_members++] =
+		(struct member){ first, parser->c.list->nr - first, *mods };
+	return 0;
+}
+
+static int finish_group(struct parser *parser, int first, const char *name, bool weak,
+			const struct modifiers *mods)
+{
+	struct evlist *list = parser->c.list;
+	bool several_pmus = false, changed = false;
+	int i, j, err;
+
+	for (i = 0; i < parser->nr_members; i++) {
+		const struct member *member = &parser->members[i];
+
+		/* one name that means several PMUs is meant to become several groups */
+		several_pmus |= member->nr > 1;
+		for (j = member->first; j < member->first + member->nr; j++)
+			modifiers__apply(list->evsels[j], &member->mods, mods, j == first);
+	}
+	err = regroup__split(list, first, weak, name, &changed);
+	parser->regrouped |= changed && !several_pmus;
+	return err;
+}
+
+/* The parser is at the '{'. */
+static int parse_group(struct parser *parser, const char *name)
+{
+	int first = parser->c.list->nr, err;
+	struct modifiers mods = { 0 };
+	bool weak;
+
+	parser->nr_members = 0;
+	do {
+		struct modifiers own;
+		int before = parser->c.list->nr;
+
+		parser->p++;
+		err = parse_event(parser, &own);
+		if (!err)
+			err = add_member(parser, before, &own);
+		if (err)
+			return err;
+	} while (*parser->p == ',');
+	if (*parser->p != '}')
+		return fail(parser, parser->p, "Unrecognized input, expected '}'");
+	parser->p++;
+	if (*parser->p == ':') {
+		parser->p++;
+		err = parse_modifiers(parser, true, &mods);
+		if (err)
+			return err;
+	}
+	weak = modifiers__is_weak(&mods);
+	return finish_group(parser, first, name, weak, &mods);
+}
+
+static int parse_item(struct parser *parser)
+{
+	struct evlist *list = parser->c.list;
+	struct modifiers mods;
+	int first = list->nr, err;
+	size_t len;
+
+	skip_blanks(parser);
+	len = name_len(parser->p);
+	if (parser->p[len] == '{') {
+		char *name __cleanup(free_ptr) = len ? strndup(parser->p, len) : NULL;
+
+		parser->p += len;
+		return parse_group(parser, name);
+	}
+	err = parse_event(parser, &mods);
+	for (; !err && first < list->nr; first++)
+		modifiers__apply(list->evsels[first], &mods, NULL, true);
+	return err;
+}
+
+static int parse_list(struct parser *parser)
+{
+	int err = parse_item(parser);
+
+	while (!err && *parser->p == ',') {
+		parser->p++;
+		err = parse_item(parser);
+	}
+	if (!err && *parser->p)
+		err = unrecognized(parser);
+	return err;
+}
+
+int parse_events_opts(struct evlist *list, struct pmus *pmus, const char *text,
+		      const struct parse_events_options *options, struct parse_error *err)
+{
+	struct parser parser = {
+		.c = { .list = list, .pmus = pmus, .options = options, .err = err },
+		.text = text,
+		.p = text,
+	};
+	int first = list->nr, ret;
+
+	memset(err, 0, sizeof(*err));
+	err->text = strdup(text);
+	if (!err->text)
+		return -ENOMEM;
+	ret = parse_list(&parser);
+	if (!ret)
+		ret = regroup__topdown(&parser.c, first);
+	free(parser.members);
+	if (ret) {
+		evlist__truncate(list, first);
+		return ret;
+	}
+	if (parser.regrouped && !(options && options->quiet))
+		pr_warn("events were regrouped to match PMUs");
+	parse_error__clear(err);
+	return 0;
+}
+
+int parse_events(struct evlist *list, struct pmus *pmus, const char *text,
+		 struct parse_error *err)
+{
+	return parse_events_opts(list, pmus, text, NULL, err);
+}
+
+bool parse_events__is_known(struct pmus *pmus, const char *text)
+{
+	static const struct parse_events_options quiet = { .quiet = true };
+	struct evlist *list = evlist__new();
+	struct parse_error err = { .text = NULL };
+	bool known = list && !parse_events_opts(list, pmus, text, &quiet, &err);
+
+	parse_error__clear(&err);
+	evlist__delete(list);
+	return known;
+}

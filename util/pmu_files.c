@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The files of a PMU's directory: formats and events, read once, when first asked for. */
+#include "pmu_priv.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "event_tables.h"
+#include "msg.h"
+#include "pmu.h"
+#include "util.h"
+
+struct pmu_priv {
+	const struct pmu *pmu;
+	char *dir;			/* NULL: not in sysfs */
+	bool has_formats, has_events;	/* the tables below have been read */
+	struct pmu_format *formats;	/* sorted by name */
+	int nr_formats;
+	struct pmu_event *events;	/* sorted by name, ignoring case */
+	int nr_events;
+};
+
+struct pmu_priv *pmu_priv__new(const struct pmu *pmu, char *dir)
+{
+	struct pmu_priv *priv = calloc(1, sizeof(*priv));
+
+	if (!priv) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	priv->pmu = pmu;
+	priv->dir = dir;
+	return priv;
+}
+
+void pmu_priv__delete(struct pmu_priv *priv)
+{
+	int i;
+
+	if (!priv)
+		return;
+	for (i = 0; i < priv->nr_formats; i++)
+		free(priv->formats[i].name);
+	for (i = 0; i < priv->nr_events; i++) {
+		free(priv->events[i].name);
+		free(priv->events[i].terms);
+	}
+	free(priv->formats);
+	free(priv->events);
+	free(priv->dir);
+	free(priv);
+}
+
+/* Room for one more element of @size bytes behind the @nr there are; NULL without memory. */
+static void *add_element(void **array, int *nr, size_t size)
+{
+	/* grows at powers of two */
+	if (!(*nr & (*nr - 1))) {
+		void *grown = realloc(*array, (*nr ? *nr * 2 : 1) * size);
+
+		if (!grown)
+			return NULL;
+		*array = grown;
+	}
+	return memset((char *)*array + (*nr)++ * size, 0, size);
+}
+
+/* "config1:0-7,32"; false when it is something newer than this program. */
+static bool parse_format(const char *text, struct pmu_format *format)
+{
+	static const char word[] = "config";
+
+	if (strncmp(text, word, strlen(word)))
+		return false;
+	text += strlen(word);
+	if (*text >= '1' && *text <= '4')
+		format->word = *text++ - '0';
+	if (*text != ':')
+		return false;
+	do {
+		unsigned long first, last;
+		char *end;
+
+		text++;
+		if (!isdigit((unsigned char)*text))
+			return false;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-') {
+			text = end + 1;
+			if (!isdigit((unsigned char)*text))
+				return false;
+			last = strtoul(text, &end, 10);
+		}
+		if (last > 63 || first > last)
+			return false;
+		format->mask |= (~0ULL >> (63 - (last - first))) << first;
+		text = end;
+	} while (*text == ',');
+	return !*text;
+}
+
+static int compare_formats(const void *a, const void *b)
+{
+	const struct pmu_format *one = a, *two = b;
+
+	return strcmp(one->name, two->name);
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct pmu_event *one = a, *two = b;
+
+	return strcasecmp(one->name, two->name);
+}
+
+static void read_formats(struct pmu_priv *priv)
+{
+	char *path __cleanup(free_ptr) = NULL;
+	struct dirent *entry;
+	DIR *dir;
+
+	priv->has_formats = true;
+	if (!priv->dir)
+		return;
+	path = xasprintf("%s/format", priv->dir);
+	dir = path ? opendir(path) : NULL;
+	while (dir && (entry = readdir(dir))) {
+		char *file __cleanup(free_ptr) = NULL, *text __cleanup(free_ptr) = NULL;
+		struct pmu_format format = { .word = 0 }, *added;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		file = xasprintf("%s/%s", path, entry->d_name);
+		text = file ? read_file_line(file) : NULL;
+		if (!text || !parse_format(text, &format)) {
+			pr_verbose("%s/%s: unknown kind of format: term left out", path, entry->d_name);
+			continue;
+		}
+		format.name = strdup(entry->d_name);
+		added = format.name ? add_element((void **)&priv->formats, &priv->nr_formats,
+						  sizeof(format)) : NULL;
+		if (!added) {
+			free(format.name);
+			break;
+		}
+		*added = format;
+	}
+	if (dir)
+		closedir(dir);
+	if (priv->nr_formats)
+		qsort(priv->formats, priv->nr_formats, sizeof(*priv->formats), compare_formats);
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), tail = strlen(suffix);
+
+	return len > tail && !strcmp(name + len - tail, suffix);
+}
+
+/* Files beside an event's that say how to treat its count. */
+static bool is_attribute(const char *name)
+{
+	return has_suffix(name, ".scale") || has_suffix(name, ".unit") ||
+	       has_suffix(name, ".per-pkg") || has_suffix(name, ".snapshot");
+}
+
+static int add_event(struct pmu_priv *priv, const char *name, char *terms)
+{
+	struct pmu_event event = { .name = strdup(name), .terms = terms, .scale = 1.0 }, *added;
+
+	added = event.name ? add_element((void **)&priv->events, &priv->nr_events, sizeof(event)) :
+			     NULL;
+	if (!added) {
+		free(event.name);
+		free(terms);
+		return -ENOMEM;
+	}
+	*added = event;
+	return 0;
+}
+
+static void add_table(struct pmu_priv *priv, const struct event_name *table)
+{
+	for (; table->name; table++) {
+		char *terms = xasprintf("config=%llu", (unsigned long long)table->config);
+		struct pmu_event *event;
+
+		if (!terms || add_event(priv, table->name, terms))
+			return;
+		event = &priv->events[priv->nr_events - 1];
+		event->alias = table->alias;
+		event->desc = table->desc;
+		event->is_read = true;
+	}
+}
+
+static void read_events(struct pmu_priv *priv)
+{
+	char *path __cleanup(free_ptr) = NULL;
+	struct dirent *entry;
+	DIR *dir = NULL;
+
+	priv->has_events = true;
+	if (pmu__is_software(priv->pmu))
+		add_table(priv, sw_events);
+	if (pmu__is_tool(priv->pmu))
+		add_table(priv, tool_events);
+	if (priv->dir) {
+		path = xasprintf("%s/events", priv->dir);
+		dir = path ? opendir(path) : NULL;
+	}
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || is_attribute(entry->d_name))
+			continue;
+		if (add_event(priv, entry->d_name, NULL))
+			break;
+	}
+	if (dir)
+		closedir(dir);
+	if (priv->nr_events)
+		qsort(priv->events, priv->nr_events, sizeof(*priv->events), compare_events);
+}
+
+static char *read_part(const struct pmu_priv *priv, const struct pmu_event *event,
+		       const char *suffix)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/events/%s%s", priv->dir, event->name, suffix);
+
+	return path ? read_file_line(path) : NULL;
+}
+
+/* A number as the kernel writes it, whatever locale the user has. */
+static bool parse_scale(const char *text, double *scale)
+{
+	locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	char *end;
+
+	if (!c)
+		return false;
+	*scale = strtod_l(text, &end, c);
+	freelocale(c);
+	return end != text && !*end;
+}
+
+static void read_event(const struct pmu_priv *priv, struct pmu_event *event)
+{
+	char *scale __cleanup(free_ptr) = read_part(priv, event, ".scale");
+	char *unit __cleanup(free_ptr) = read_part(priv, event, ".unit");
+	char *per_pkg __cleanup(free_ptr) = read_part(priv, event, ".per-pkg");
+	char *snapshot __cleanup(free_ptr) = read_part(priv, event, ".snapshot");
+
+	event->is_read = true;
+	event->terms = read_part(priv, event, "");
+	if (scale) {
+		event->has_scale = parse_scale(scale, &event->scale);
+		if (!event->has_scale) {
+			pr_warn("%s/%s/: its scale '%s' is not a number: counts are not scaled",
+				priv->pmu->name, event->name, scale);
+			event->scale = 1.0;
+		}
+	}
+	if (unit)
+		snprintf(event->unit, sizeof(event->unit), "%s", unit);
+	event->per_pkg = per_pkg && *per_pkg == '1';
+	event->snapshot = snapshot && *snapshot == '1';
+}
+
+static const struct pmu_event *whole_event(const struct pmu_priv *priv, struct pmu_event *event)
+{
+	if (!event->is_read)
+		read_event(priv, event);
+	return event;
+}
+
+const struct pmu_format *pmu__format(const struct pmu *pmu, const char *name)
+{
+	struct pmu_format key = { .name = (char *)name };	/* only compared */
+
+	if (!pmu->priv->has_formats)
+		read_formats(pmu->priv);
+	if (!pmu->priv->nr_formats)
+		return NULL;
+	return bsearch(&key, pmu->priv->formats, pmu->priv->nr_formats, sizeof(key),
+		       compare_formats);
+}
+
+const struct pmu_format *pmu__next_format(const struct pmu *pmu, const struct pmu_format *prev)
+{
+	struct pmu_priv *priv = pmu->priv;
+
+	if (!priv->has_formats)
+		read_formats(priv);
+	prev = prev ? prev + 1 : priv->formats;
+	return prev && prev < priv->formats + priv->nr_formats ? prev : NULL;
+}
+
+const struct pmu_event *pmu__event(const struct pmu *pmu, const char *name)
+{
+	struct pmu_priv *priv = pmu->priv;
+	struct pmu_event key = { .name = (char *)name }, *event = NULL;	/* only compared */
+	int i;
+
+	if (!priv->has_events)
+		read_events(priv);
+	if (priv->nr_events)
+		event = bsearch(&key, priv->events, priv->nr_events, sizeof(key), compare_events);
+	/* only the one short table of software events has aliases */
+	for (i = 0; !event && pmu__is_software(pmu) && i < priv->nr_events; i++) {
+		if (priv->events[i].alias && !strcasecmp(priv->events[i].alias, name))
+			event = &priv->events[i];
+	}
+	return event ? whole_event(priv, event) : NULL;
+}
+
+const struct pmu_event *pmu__next_event(const struct pmu *pmu, const struct pmu_event *prev)
+{
+	struct pmu_priv *priv = pmu->priv;
+
+	if (!priv->has_events)
+		read_events(priv);
+	prev = prev ? prev + 1 : priv->events;
+	/* not read: who wants more than the name asks pmu__event() */
+	return prev && prev < priv->events + priv->nr_events ? prev : NULL;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_UTIL_PMU_PRIV_H
+#define PERF_UTIL_PMU_PRIV_H
+
+struct pmu;
+struct pmu_priv;
+
+/**
+ * pmu_priv__new() - the part of a PMU that is read when first asked for
+ * @pmu: it belongs to; borrowed, only its name and type are looked at
+ * @dir: sysfs directory, owned from now on; NULL for a PMU without one
+ *
+ * Return: NULL with errno ENOMEM; @dir is then still the caller's.
+ */
+struct pmu_priv *pmu_priv__new(const struct pmu *pmu, char *dir);
+void pmu_priv__delete(struct pmu_priv *priv);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "regroup.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "event_create.h"
+#include "evlist.h"
+#include "pmu.h"
+#include "util.h"
+
+/* Goes along with whatever PMU the rest of the group is on. */
+static bool is_flexible(const struct evsel *evsel)
+{
+	return evsel->keep_ungrouped || evsel__is_software(evsel);
+}
+
+int regroup__split(struct evlist *list, int first, bool weak, const char *name, bool *changed)
+{
+	struct evsel **sorted __cleanup(free_ptr) = NULL;
+	const struct evsel *main_event = list->evsels[first];
+	int nr = list->nr - first, done = 0, i;
+	bool share = false;
+
+	sorted = malloc(nr * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (i = first; i < list->nr; i++)
+		share |= list->evsels[i]->share;
+	for (i = first; i < list->nr; i++) {
+		if (!is_flexible(list->evsels[i]) && !list->evsels[i]->tool) {
+			main_event = list->evsels[i];
+			break;
+		}
+	}
+	/* take the events of one PMU after the other; what is taken leaves a NULL */
+	while (done < nr) {
+		const struct evsel *sample = NULL;
+		int start = done;
+		struct evsel *leader;
+
+		for (i = first; i < list->nr; i++) {
+			struct evsel *evsel = list->evsels[i];
+			const struct evsel *owner;
+
+			if (!evsel)
+				continue;
+			owner = is_flexible(evsel) ? main_event : evsel;
+			if (!sample)
+				sample = owner;
+			if (owner->pmu != sample->pmu || (owner->tool && owner != sample))
+				continue;
+			*changed |= i != first + done;
+			sorted[done++] = evsel;
+			list->evsels[i] = NULL;
+			if (owner->tool)
+				break;
+		}
+		*changed |= start > 0;
+		leader = sorted[start];
+		leader->attr.pinned |= sorted[0]->attr.pinned;
+		leader->attr.exclusive |= sorted[0]->attr.exclusive;
+		if (name) {
+			leader->group_name = strdup(name);
+			if (!leader->group_name)
+				goto no_memory;
+		}
+		for (i = start; i < done; i++) {
+			sorted[i]->leader = leader;
+			sorted[i]->nr_members = 0;
+			sorted[i]->weak = i == start && weak && done - start > 1;
+			sorted[i]->share = share;
+		}
+		leader->nr_members = done - start;
+	}
+	for (i = 0; i < nr; i++) {
+		list->evsels[first + i] = sorted[i];
+		sorted[i]->idx = first + i;
+	}
+	return 0;
+no_memory:
+	/* every event back into the list, which the caller cuts off */
+	for (i = first; i < list->nr; i++) {
+		if (list->evsels[i])
+			sorted[done++] = list->evsels[i];
+	}
+	memcpy(&list->evsels[first], sorted, nr * sizeof(*sorted));
+	return -ENOMEM;
+}
+
+static bool is_event(const struct evsel *evsel, const struct pmu *pmu, const char *name, size_t len)
+{
+	return evsel->pmu == pmu && evsel->pmu_event && !strncasecmp(evsel->pmu_event, name, len);
+}
+
+/* A metric counter of Intel's cores, which only counts in a group led by slots. */
+static bool is_topdown(const struct evsel *evsel)
+{
+	static const char prefix[] = "topdown-";
+	const struct pmu *pmu = evsel->pmu;
+
+	return pmu && pmu->is_core && is_event(evsel, pmu, prefix, strlen(prefix)) &&
+	       pmu__event(pmu, "slots");
+}
+
+static bool is_slots(const struct evsel *evsel, const struct pmu *pmu)
+{
+	return is_event(evsel, pmu, "slots", sizeof("slots"));
+}
+
+/* Gather the topdown events that stand alone with the one at @first; the number of them. */
+static int gather(struct evlist *list, int first)
+{
+	const struct pmu *pmu = list->evsels[first]->pmu;
+	int nr = 1, i;
+
+	for (i = first + 1; i < list->nr; i++) {
+		const struct evsel *evsel = list->evsels[i];
+
+		if (evsel->nr_members == 1 && evsel->pmu == pmu &&
+		    (is_topdown(evsel) || is_slots(evsel, pmu)))
+			evlist__move(list, i, first + nr++);
+	}
+	return nr;
+}
+
+/* Slots that stand alone before the first topdown event, or -1. */
+static int find_lone_slots(const struct evlist *list, int first, int end)
+{
+	int i;
+
+	for (i = first; i < end; i++) {
+		if (list->evsels[i]->nr_members == 1 && is_slots(list->evsels[i], list->evsels[end]->pmu))
+			return i;
+	}
+	return -1;
+}
+
+/* Bring slots to the front of the group of @nr events at @first, adding them if need be. */
+static int lead_with_slots(struct event_creation *c, int first, int nr)
+{
+	struct evlist *list = c->list;
+	struct evsel *leader = list->evsels[first], *slots;
+	const struct pmu *pmu;
+	int i, err;
+
+	for (i = first; !is_topdown(list->evsels[i]); i++)
+		;
+	pmu = list->evsels[i]->pmu;
+	for (i = first; i < first + nr && !is_slots(list->evsels[i], pmu); i++)
+		;
+	if (i == first + nr) {
+		err = event_create__named(c, pmu, "slots");
+		if (err)
+			return err;
+		i = list->nr - 1;
+		slots = list->evsels[i];
+		slots->hidden = true;
+		slots->share = leader->share;
+		slots->levels_given = leader->levels_given;
+		slots->attr.exclude_user = leader->attr.exclude_user;
+		slots->attr.exclude_kernel = leader->attr.exclude_kernel;
+		slots->attr.exclude_hv = leader->attr.exclude_hv;
+		nr++;
+	}
+	slots = list->evsels[i];
+	if (i != first) {
+		evlist__move(list, i, first);
+		slots->weak = leader->weak;
+		slots->group_name = leader->group_name;
+		slots->attr.pinned = leader->attr.pinned;
+		slots->attr.exclusive = leader->attr.exclusive;
+		leader->weak = false;
+		leader->group_name = NULL;
+		leader->attr.pinned = 0;
+		leader->attr.exclusive = 0;
+	}
+	evlist__group(list, first, nr);
+	return 0;
+}
+
+int regroup__topdown(struct event_creation *c, int first)
+{
+	struct evlist *list = c->list;
+	int i, j, err;
+
+	for (i = first; i < list->nr; i += list->evsels[i]->nr_members) {
+		int nr = list->evsels[i]->nr_members;
+
+		for (j = i; j < i + nr && !is_topdown(list->evsels[j]); j++)
+			;
+		if (j == i + nr)
+			continue;
+		if (nr == 1) {
+			int slots = find_lone_slots(list, first, i);
+
+			if (slots >= 0) {
+				/* their place is where the user named slots */
+				evlist__move(list, i, slots + 1);
+				i = slots;
+			}
+			nr = gather(list, i);
+		}
+		err = lead_with_slots(c, i, nr);
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "tracepoint.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "util.h"
+
+bool tracepoint__is_glob(const char *name)
+{
+	return strpbrk(name, "*?[") != NULL;
+}
+
+int tracepoint__id(const char *subsys, const char *name, uint64_t *id)
+{
+	char *path __cleanup(free_ptr) = NULL, *text __cleanup(free_ptr) = NULL;
+
+	path = xasprintf("%s/events/%s/%s/id", tracefs_root(), subsys, name);
+	if (!path)
+		return -ENOMEM;
+	text = read_file_line(path);
+	if (!text)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (!isdigit((unsigned char)*text))
+		return -ENOENT;
+	*id = strtoull(text, NULL, 10);
+	return 0;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* The entries of a directory; whole, because visitors may open many files. -errno on failure. */
+static int read_dir(const char *path, bool sorted, struct dirent ***entries)
+{
+	int nr = scandir(path, entries, is_visible, sorted ? alphasort : NULL);
+
+	return nr < 0 ? -errno : nr;
+}
+
+static void free_entries(struct dirent **entries, int nr)
+{
+	while (nr > 0)
+		free(entries[--nr]);
+	free(entries);
+}
+
+static int visit_subsys(const char *subsys, const char *name, bool sorted, tracepoint_fn fn,
+			void *ctx)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/events/%s", tracefs_root(), subsys);
+	struct dirent **entries;
+	int nr, i, err = 0;
+
+	if (!path)
+		return -ENOMEM;
+	nr = read_dir(path, sorted, &entries);
+	if (nr == -ENOTDIR || nr == -ENOENT)
+		return 0;	/* files such as "enable" stand among the directories */
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr && !err; i++) {
+		char *id __cleanup(free_ptr) = NULL;
+
+		if (fnmatch(name, entries[i]->d_name, 0))
+			continue;
+		id = xasprintf("%s/%s/id", path, entries[i]->d_name);
+		if (id && !access(id, F_OK))
+			err = fn(ctx, subsys, entries[i]->d_name);
+	}
+	free_entries(entries, nr);
+	return err;
+}
+
+int tracepoint__for_each(const char *subsys, const char *name, bool sorted, tracepoint_fn fn,
+			 void *ctx)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/events", tracefs_root());
+	struct dirent **entries;
+	int nr, i, err = 0;
+
+	if (!path)
+		return -ENOMEM;
+	if (!tracepoint__is_glob(subsys))
+		return visit_subsys(subsys, name, sorted, fn, ctx);
+	nr = read_dir(path, sorted, &entries);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr && !err; i++) {
+		if (!fnmatch(subsys, entries[i]->d_name, 0))
+			err = visit_subsys(entries[i]->d_name, name, sorted, fn, ctx);
+	}
+	free_entries(entries, nr);
+	return err;
+}
