@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "attr_map.h"
+
+#include "../bpf_skel/leader.h"
+#include "msg.h"
+#include "util.h"
+
+#include <assert.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <linux/magic.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+/* Not "perf_attr_map" until followers of other implementations are served: they would read 0. */
+#define DEFAULT_NAME "perf_attr_map_own"
+#define MAX_ENTRIES 1024
+#define PROTOCOL_WAIT_NS (2 * NSEC_PER_SEC)
+#define POLL_US 10000
+
+/* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
+static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
+static_assert(offsetof(struct perf_event_attr, sig_data) == 120, "where it has been since 5.13");
+
+char *attr_map__path(void)
+{
+	return xasprintf("%s/%s", bpffs_root(), DEFAULT_NAME);
+}
+
+void attr_map__key(const struct perf_event_attr *attr, struct attr_key *key)
+{
+	struct perf_event_attr canon = {
+		.type = attr->type,
+		.size = ATTR_KEY_SIZE,
+		.config = attr->config,
+		.exclude_user = attr->exclude_user,
+		.exclude_kernel = attr->exclude_kernel,
+		.exclude_hv = attr->exclude_hv,
+		.exclude_idle = attr->exclude_idle,
+		.exclude_host = attr->exclude_host,
+		.exclude_guest = attr->exclude_guest,
+		.precise_ip = attr->precise_ip,
+		.pinned = attr->pinned,
+		.exclusive = attr->exclusive,
+		.bp_type = attr->bp_type,
+		.config1 = attr->config1,
+		.config2 = attr->config2,
+	};
+
+#ifdef PERF_ATTR_SIZE_VER8
+	canon.config3 = attr->config3;
+#endif
+	memset(key, 0, sizeof(*key));
+	memcpy(key->bytes, &canon, sizeof(canon));
+}
+
+void attr_map__group_key(const struct attr_key *keys, int nr, int idx, struct attr_key *key)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;	/* FNV-1a, 64 bits */
+
+	for (int i = 0; i < nr; i++) {
+		for (size_t b = 0; b < sizeof(keys[i].bytes); b++)
+			hash = (hash ^ keys[i].bytes[b]) * 0x100000001b3ULL;
+	}
+	hash = (hash ^ (unsigned int)idx) * 0x100000001b3ULL;
+	*key = keys[idx];
+	memcpy(key->bytes + offsetof(struct perf_event_attr, sig_data), &hash, sizeof(hash));
+}
+
+/* The key as this map wants it: its own size, in the field too. -E2BIG if something is cut off. */
+static int fit_key(const struct attr_map *map, const struct attr_key *key, __u8 *out)
+{
+	uint32_t copy = map->key_size < ATTR_KEY_SIZE ? map->key_size : ATTR_KEY_SIZE;
+
+	for (uint32_t i = copy; i < ATTR_KEY_SIZE; i++) {
+		if (key->bytes[i])
+			return -E2BIG;
+	}
+	memset(out, 0, map->key_size);
+	memcpy(out, key->bytes, copy);
+	memcpy(out + offsetof(struct perf_event_attr, size), &map->key_size, sizeof(__u32));
+	return 0;
+}
+
+int attr_map__set(struct attr_map *map, const struct attr_key *key,
+		  const struct attr_map_value *value)
+{
+	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
+	int err;
+
+	if (!fit)
+		return -ENOMEM;
+	err = fit_key(map, key, fit);
+	if (err)
+		return err;
+	return bpf_map_update_elem(map->fd, fit, value, BPF_ANY) ? -errno : 0;
+}
+
+int attr_map__remove(struct attr_map *map, const struct attr_key *key)
+{
+	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
+	int err;
+
+	if (!fit)
+		return -ENOMEM;
+	err = fit_key(map, key, fit);
+	if (err)
+		return err;
+	if (bpf_map_delete_elem(map->fd, fit) && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int attr_map__each(struct attr_map *map,
+		   int (*fn)(void *ctx, const struct attr_map_value *value, bool *drop), void *ctx)
+{
+	__u8 *keys __cleanup(free_ptr) = malloc(2 * map->key_size);
+	__u8 *key = keys, *next = keys + map->key_size;
+	bool have_key = false;
+
+	if (!keys)
+		return -ENOMEM;
+	while (!bpf_map_get_next_key(map->fd, have_key ? key : NULL, next)) {
+		struct attr_map_value value;
+		bool drop = false;
+		int err;
+
+		if (bpf_map_lookup_elem(map->fd, next, &value)) {
+			if (errno == ENOENT)
+				goto step;
+			return -errno;
+		}
+		err = fn(ctx, &value, &drop);
+		if (drop) {
+			/* The walk goes on from the last key that is still there. */
+			if (bpf_map_delete_elem(map->fd, next) && errno != ENOENT)
+				return -errno;
+			if (err)
+				return err;
+			continue;
+		}
+		if (err)
+			return err;
+step:
+		memcpy(key, next, map->key_size);
+		have_key = true;
+	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
+static bool is_bpffs(const char *dir)
+{
+	struct statfs fs;
+
+	return !statfs(dir, &fs) && fs.f_type == BPF_FS_MAGIC;
+}
+
+/* The directory of the pin must be on a BPF file system; the usual one is mounted if need be. */
+static int prepare_dir(const char *path)
+{
+	char *copy __cleanup(free_ptr) = strdup(path);
+	const char *dir, *root = bpffs_root();
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	dir = dirname(copy);
+	if (is_bpffs(dir))
+		return 0;
+	if (strcmp(dir, root)) {
+		err = access(dir, F_OK) ? -errno : -ENOENT;
+		pr_err("cannot share events through '%s': %s (--bpf-attr-map takes a path on a BPF file system, e.g. %s/NAME)",
+		       path, access(dir, F_OK) ? strerror(-err) : "not on a BPF file system", root);
+		return err;
+	}
+	if (!mount("bpf", root, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RELATIME, "mode=0700"))
+		return 0;
+	err = -errno;
+	pr_err("cannot share events: no BPF file system at %s, and mounting one failed: %s (mount -t bpf bpf %s)",
+	       root, strerror(-err), root);
+	return -ENOENT;
+}
+
+/* A pin that some other user made could lead us to programs and maps of their choice. */
+static int check_owner(const char *path, const struct stat *st)
+{
+	if (st->st_uid == 0 || st->st_uid == geteuid())
+		return 0;
+	pr_err("cannot share events: %s belongs to user %u, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)",
+	       path, st->st_uid);
+	return -EPERM;
+}
+
+static void say_holder(const struct stat *st, const char *what)
+{
+	char *locks __cleanup(free_ptr) = NULL;
+	char *file __cleanup(free_ptr) = xasprintf("%s/locks", procfs_root());
+	char *line, *save = NULL;
+	char id[64];
+	int pid = 0;
+
+	snprintf(id, sizeof(id), ":%lu ", (unsigned long)st->st_ino);
+	locks = file ? read_file(file, NULL) : NULL;
+	for (line = locks ? strtok_r(locks, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (strstr(line, "FLOCK") && strstr(line, id) && !strstr(line, "->") &&
+		    sscanf(line, "%*[^:]: FLOCK %*s %*s %d", &pid) == 1)
+			break;
+	}
+	if (pid > 0)
+		pr_warn("%s is held by process %d", what, pid);
+	else
+		pr_warn("%s is held by another process", what);
+}
+
+static void sleep_poll(void)
+{
+	usleep(POLL_US);
+}
+
+/* Ours: as long as it takes, with a word after a second. */
+static int take_own_lock(struct attr_map *map)
+{
+	char *dir __cleanup(free_ptr) = xasprintf("%s_lock", map->path);
+	int fd __cleanup(close_fd) = -1;
+	uint64_t said_ns = clock_ns() + NSEC_PER_SEC;
+	struct stat st;
+	int err;
+
+	if (!dir)
+		return -ENOMEM;
+	if (mkdir(dir, 0700) && errno != EEXIST) {
+		err = -errno;
+		pr_err("cannot share events: cannot make %s: %s%s", dir, strerror(-err),
+		       err == -EACCES || err == -EPERM ? " (run as root)" : "");
+		return err;
+	}
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		err = -errno;
+		pr_err("cannot share events: cannot open %s: %s%s", dir, strerror(-err),
+		       err == -EACCES || err == -EPERM ? " (run as root)" : "");
+		return err;
+	}
+	err = check_owner(dir, &st);
+	if (err)
+		return err;
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno == EINTR)
+			return -EINTR;
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (clock_ns() > said_ns) {
+			char *what __cleanup(free_ptr) = xasprintf("waiting: %s", dir);
+
+			say_holder(&st, what ? what : dir);
+			if (flock(fd, LOCK_EX))
+				return -errno;
+			break;
+		}
+		sleep_poll();
+	}
+	map->lock_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* The protocol's lock can be held by anybody's descriptor of any anonymous inode: never for good. */
+static void take_map_lock(const struct attr_map *map)
+{
+	uint64_t end_ns = clock_ns() + PROTOCOL_WAIT_NS;
+	struct stat st;
+
+	while (flock(map->fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return;
+		if (clock_ns() > end_ns) {
+			if (!fstat(map->fd, &st))
+				say_holder(&st, "going on without the lock of the attr map, which");
+			return;
+		}
+		sleep_poll();
+	}
+}
+
+static int open_map(struct attr_map *map)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+	struct stat st;
+	int err;
+
+	map->fd = bpf_obj_get(map->path);
+	if (map->fd < 0 && errno == ENOENT) {
+		map->fd = bpf_map_create(BPF_MAP_TYPE_HASH, "perf_attr_map", ATTR_KEY_SIZE,
+					 sizeof(struct attr_map_value), MAX_ENTRIES, &opts);
+		if (map->fd >= 0 && bpf_obj_pin(map->fd, map->path)) {
+			err = -errno;
+			close_fd(&map->fd);
+			/* Another implementation does not take our lock and may have been first. */
+			if (err == -EEXIST)
+				map->fd = bpf_obj_get(map->path);
+			errno = -err;
+		}
+	}
+	if (map->fd < 0) {
+		err = -errno;
+		pr_err("cannot share events: cannot open the attr map %s: %s%s", map->path,
+		       strerror(-err),
+		       err == -EPERM || err == -EACCES ?
+			       " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)" : "");
+		return err;
+	}
+	if (stat(map->path, &st)) {
+		err = -errno;
+		pr_err("cannot share events: %s: %s", map->path, strerror(-err));
+		return err;
+	}
+	err = check_owner(map->path, &st);
+	if (err)
+		return err;
+	if (bpf_obj_get_info_by_fd(map->fd, &info, &len)) {
+		/* A pinned program or link opens just as well, and answers with other data. */
+		err = -errno;
+		pr_err("cannot share events: %s is no map (%s)", map->path, strerror(-err));
+		return -EPROTO;
+	}
+	if (info.type != BPF_MAP_TYPE_HASH || info.value_size != sizeof(struct attr_map_value) ||
+	    info.key_size < PERF_ATTR_SIZE_VER0 || info.key_size > 4096) {
+		pr_err("cannot share events: %s is no attr map: type %u, key %u, value %u bytes (remove it, or name another path with --bpf-attr-map)",
+		       map->path, info.type, info.key_size, info.value_size);
+		return -EPROTO;
+	}
+	map->id = info.id;
+	map->key_size = info.key_size;
+	return 0;
+}
+
+int attr_map__relock(struct attr_map *map)
+{
+	int err = take_own_lock(map);
+
+	if (err)
+		return err;
+	take_map_lock(map);
+	return 0;
+}
+
+void attr_map__unlock(struct attr_map *map)
+{
+	/* Not just closed: a descriptor inherited by a held workload would keep the lock. */
+	if (map->fd >= 0)
+		flock(map->fd, LOCK_UN);
+	if (map->lock_fd >= 0)
+		flock(map->lock_fd, LOCK_UN);
+	close_fd(&map->lock_fd);
+}
+
+int attr_map__lock(const char *path, struct attr_map **out)
+{
+	struct attr_map *map;
+	int err;
+
+	map = calloc(1, sizeof(*map));
+	if (!map)
+		return -ENOMEM;
+	map->fd = -1;
+	map->lock_fd = -1;
+	map->path = strdup(path);
+	err = map->path ? prepare_dir(path) : -ENOMEM;
+	if (!err)
+		err = take_own_lock(map);
+	if (!err)
+		err = open_map(map);
+	if (err) {
+		attr_map__delete(map);
+		return err;
+	}
+	take_map_lock(map);
+	*out = map;
+	return 0;
+}
+
+void attr_map__delete(struct attr_map *map)
+{
+	if (!map)
+		return;
+	attr_map__unlock(map);
+	close_fd(&map->fd);
+	free(map->path);
+	free(map);
+}

@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "leader.h"
+
+#include "attr_map.h"
+#include "cpumap.h"
+#include "msg.h"
+#include "perf_event.h"
+#include "registry.h"
+#include "util.h"
+
+#include "bpf_skel/leader.skel.h"
+
+#include <assert.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+/*
+ * The tracepoint of the link that the attr map names. It must exist in most kernels and practically
+ * never fire; a run of on_switch there does no harm.
+ */
+static const char *const quiet_tracepoints[] = { "sched_process_hang", "cpuhp_enter" };
+
+#define SYNC_TRIES 1000
+
+/* A token is a map nobody holds but the run; asked for without taking a reference to it. */
+static bool is_map_alive(__u32 id)
+{
+	__u32 next = 0;
+
+	return !bpf_map_get_next_id(id - 1, &next) && next == id;
+}
+
+static bool is_link_alive(__u32 id)
+{
+	__u32 next = 0;
+
+	return id && !bpf_link_get_next_id(id - 1, &next) && next == id;
+}
+
+/* --- the world around the registry --- */
+
+struct open_ctx {
+	struct leader *leader;
+	const struct cpumap *cpus;	/* of the event being opened */
+	int refused;			/* the member whose opening failed, or -1 */
+};
+
+static bool io_is_alive(void *ctx __unused, __u32 token)
+{
+	return is_map_alive(token);
+}
+
+static __u32 event_idx(const struct leader *leader, int slot, int cpu)
+{
+	return (__u32)slot * leader->nr_cpus + cpu;
+}
+
+/* One CPU's group: descriptors are needed only until all members are in the array. */
+static int open_cpu(struct open_ctx *ctx, int first, int nr, int cpu)
+{
+	const struct leader *leader = ctx->leader;
+	int fds[MAX_EVENTS];
+	int err = 0, opened;
+
+	for (opened = 0; opened < nr && !err; opened++) {
+		const struct reg_event *event = &leader->registry->event[first + opened];
+
+		fds[opened] = perf_event__open_shared(&event->key, cpu, opened ? fds[0] : -1);
+		if (fds[opened] < 0) {
+			err = fds[opened];
+			ctx->refused = opened;
+			break;
+		}
+	}
+	for (int i = 0; i < opened && !err; i++) {
+		__u32 idx = event_idx(leader, first + i, cpu);
+
+		if (bpf_map_update_elem(leader->map_fds[LEADER_EVENTS], &idx, &fds[i], BPF_ANY))
+			err = -errno;
+	}
+	while (opened--)
+		close(fds[opened]);
+	return err;
+}
+
+static int io_open(void *data, int first, int nr)
+{
+	struct open_ctx *ctx = data;
+	int nr_open = 0, err = 0;
+
+	for (int i = 0; i < ctx->cpus->nr; i++) {
+		err = open_cpu(ctx, first, nr, ctx->cpus->cpu[i]);
+		/* A CPU that went offline meanwhile is no reason to refuse the event. */
+		if (err == -ENODEV && i + 1 - nr_open < ctx->cpus->nr)
+			continue;
+		if (err)
+			return err;
+		nr_open++;
+	}
+	for (int i = 0; i < nr; i++)
+		ctx->leader->registry->event[first + i].nr_open = nr_open;
+	return nr_open ? 0 : -ENODEV;
+}
+
+static void group_keys(const struct leader *leader, int first, int nr, struct attr_key *keys)
+{
+	for (int i = 0; i < nr; i++)
+		keys[i] = leader->registry->event[first + i].key;
+}
+
+/* The key under which slot @first + @i is known to other implementations. */
+static void public_key(const struct attr_key *keys, int nr, int i, struct attr_key *key)
+{
+	if (nr == 1)
+		*key = keys[0];
+	else
+		attr_map__group_key(keys, nr, i, key);
+}
+
+static void io_close(void *data, int first, int nr)
+{
+	struct leader *leader = ((struct open_ctx *)data)->leader;
+	struct attr_key keys[MAX_EVENTS], key;
+
+	group_keys(leader, first, nr, keys);
+	for (int i = 0; i < nr; i++) {
+		public_key(keys, nr, i, &key);
+		attr_map__remove(leader->attr_map, &key);
+		bpf_map_delete_elem(leader->map_fds[LEADER_SHARED], &key);
+		for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+			__u32 idx = event_idx(leader, first + i, cpu);
+
+			bpf_map_delete_elem(leader->map_fds[LEADER_EVENTS], &idx);
+		}
+	}
+}
+
+static void io_announce(void *data, int first, int nr)
+{
+	struct leader *leader = ((struct open_ctx *)data)->leader;
+	const struct attr_map_value value = { .link_id = leader->registry->link_id };
+	struct attr_key keys[MAX_EVENTS], key;
+
+	group_keys(leader, first, nr, keys);
+	for (int i = 0; i < nr; i++) {
+		struct shared_event where = {
+			.map_id = leader->registry->map_ids[LEADER_EVENTS],
+			.first_idx = event_idx(leader, first + i, 0),
+		};
+		int err;
+
+		public_key(keys, nr, i, &key);
+		bpf_map_update_elem(leader->map_fds[LEADER_SHARED], &key, &where, BPF_ANY);
+		err = attr_map__set(leader->attr_map, &key, &value);
+		if (err)
+			pr_verbose("not announced in %s: %s", leader->attr_map->path,
+				   strerror(-err));
+	}
+}
+
+/* For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would. */
+static void io_step(const char *name)
+{
+	const char *stop = getenv("PERF_TEST_KILL_AT");
+
+	if (stop && !strcmp(stop, name))
+		kill(getpid(), SIGKILL);
+}
+
+static struct registry_io make_io(struct open_ctx *ctx)
+{
+	return (struct registry_io){
+		.is_alive = io_is_alive,
+		.open = io_open,
+		.close = io_close,
+		.announce = io_announce,
+		.step = io_step,
+		.ctx = ctx,
+	};
+}
+
+/* --- finding and loading --- */
+
+static struct leader *leader__alloc(struct attr_map *attr_map)
+{
+	struct leader *leader = calloc(1, sizeof(*leader));
+
+	if (!leader)
+		return NULL;
+	leader->attr_map = attr_map;
+	leader->link_fd = -1;
+	leader->token_fd = -1;
+	leader->run = -1;
+	memset(leader->map_fds, -1, sizeof(leader->map_fds));
+	memset(leader->prog_fds, -1, sizeof(leader->prog_fds));
+	return leader;
+}
+
+static void *map_memory(int fd, size_t size, int prot)
+{
+	void *mem = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+/* The kernel rounds a value up to 8 bytes and the whole array up to pages. */
+static size_t page_up(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+static size_t readings_size(const struct leader *leader)
+{
+	return page_up(leader->nr_cpus * sizeof(struct cpu_readings));
+}
+
+/*
+ * Take hold of every part that the registry names. A part that is gone means that the last run has
+ * just ended and the leader is being taken apart: -ENOENT.
+ */
+static int take_parts(struct leader *leader)
+{
+	const struct registry *reg = leader->registry;
+
+	leader->nr_cpus = reg->nr_cpus;
+	leader->link_fd = bpf_link_get_fd_by_id(reg->link_id);
+	if (leader->link_fd < 0)
+		return -errno;
+	for (int i = 0; i < NR_LEADER_MAPS; i++) {
+		if (leader->map_fds[i] < 0)
+			leader->map_fds[i] = bpf_map_get_fd_by_id(reg->map_ids[i]);
+		if (leader->map_fds[i] < 0)
+			return -errno;
+	}
+	for (int i = 0; i < NR_LEADER_PROGS; i++) {
+		leader->prog_fds[i] = bpf_prog_get_fd_by_id(reg->prog_ids[i]);
+		if (leader->prog_fds[i] < 0)
+			return -errno;
+	}
+	leader->readings = map_memory(leader->map_fds[LEADER_READINGS], readings_size(leader),
+				      PROT_READ);
+	return leader->readings ? 0 : -errno;
+}
+
+/*
+ * A leader through its registry, whose descriptor this takes over. -ENOENT: not one of our layout
+ * for this attr map, or not complete.
+ */
+static int from_registry(struct attr_map *attr_map, int fd, struct leader **out)
+{
+	struct leader *leader = leader__alloc(attr_map);
+	int err;
+
+	if (!leader) {
+		close(fd);
+		return -ENOMEM;
+	}
+	leader->map_fds[LEADER_REGISTRY] = fd;
+	leader->registry = map_memory(fd, page_up(sizeof(struct registry)), PROT_READ | PROT_WRITE);
+	if (!leader->registry) {
+		err = -errno;
+		goto out;
+	}
+	err = -ENOENT;
+	if (leader->registry->layout != LEADER_LAYOUT ||
+	    leader->registry->size != sizeof(struct registry) ||
+	    leader->registry->attr_map_id != attr_map->id)
+		goto out;
+	err = take_parts(leader);
+out:
+	if (err)
+		leader__delete(leader);
+	else
+		*out = leader;
+	return err;
+}
+
+/* The registry among the maps of a link's program, if that is a leader of our kind; -1: none. */
+static int find_registry(__u32 link_id)
+{
+	int link __cleanup(close_fd) = bpf_link_get_fd_by_id(link_id);
+	int prog __cleanup(close_fd) = -1;
+	struct bpf_link_info link_info = {};
+	__u32 map_ids[64];
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(link_info);
+
+	if (link < 0 || bpf_obj_get_info_by_fd(link, &link_info, &len) ||
+	    link_info.type != BPF_LINK_TYPE_RAW_TRACEPOINT)
+		return -1;
+	prog = bpf_prog_get_fd_by_id(link_info.prog_id);
+	info.map_ids = (uintptr_t)map_ids;
+	info.nr_map_ids = ARRAY_SIZE(map_ids);
+	len = sizeof(info);
+	if (prog < 0 || bpf_obj_get_info_by_fd(prog, &info, &len) || strcmp(info.name, "on_switch"))
+		return -1;
+	for (__u32 i = 0; i < info.nr_map_ids && i < ARRAY_SIZE(map_ids); i++) {
+		int fd = bpf_map_get_fd_by_id(map_ids[i]);
+		struct bpf_map_info map = {};
+
+		len = sizeof(map);
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &map, &len) &&
+		    map.type == BPF_MAP_TYPE_ARRAY && !strcmp(map.name, "registry") &&
+		    map.value_size == sizeof(struct registry) && map.max_entries == 1)
+			return fd;
+		close_fd(&fd);
+	}
+	return -1;
+}
+
+struct find_ctx {
+	struct attr_map *attr_map;
+	struct leader *found;
+	__u32 last_link;	/* entries of one leader all name the same link */
+};
+
+static int from_link(struct find_ctx *ctx, __u32 link_id)
+{
+	int fd = find_registry(link_id), err;
+
+	if (fd < 0)
+		return 0;
+	err = from_registry(ctx->attr_map, fd, &ctx->found);
+	return err == -ENOMEM ? err : ctx->found != NULL;
+}
+
+static int visit_entry(void *data, const struct attr_map_value *value, bool *drop)
+{
+	struct find_ctx *ctx = data;
+
+	if (!is_link_alive(value->link_id)) {
+		*drop = true;
+		return 0;
+	}
+	if (ctx->found || value->link_id == ctx->last_link)
+		return 0;
+	ctx->last_link = value->link_id;
+	return from_link(ctx, value->link_id) < 0 ? -ENOMEM : 0;
+}
+
+/* Entries can be missing: a full map, a crash between loading and announcing. Then ask the kernel. */
+static int walk_links(struct find_ctx *ctx)
+{
+	__u32 id = 0;
+	int err = 0;
+
+	while (!err && !bpf_link_get_next_id(id, &id))
+		err = from_link(ctx, id);
+	return err < 0 ? err : 0;
+}
+
+static int drop_verbose(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char *text __cleanup(free_ptr) = NULL;
+
+	if (msg__verbose() < 2 || (level == LIBBPF_DEBUG && msg__verbose() < 3))
+		return 0;
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		return 0;
+	}
+	pr_text("%s", text);
+	return 0;
+}
+
+static void explain_load(int err)
+{
+	char *file __cleanup(free_ptr) = xasprintf("%s/kernel/btf/vmlinux", sysfs_root());
+	const char *why = "";
+
+	if (err == -EPERM || err == -EACCES)
+		why = " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)";
+	else if (file && access(file, F_OK))
+		why = " (this kernel has no BTF: it needs CONFIG_DEBUG_INFO_BTF)";
+	else if (err == -EINVAL || err == -ENOTSUP || err == -EOPNOTSUPP)
+		why = " (kernel too old, or without a BPF JIT: needs 5.12 and net.core.bpf_jit_enable=1; -vv has the verifier's words)";
+	pr_err("cannot share events: loading the BPF programs failed: %s%s", strerror(-err), why);
+}
+
+static int map_id(int fd, __u32 *id)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
+static int prog_id(int fd, __u32 *id)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
+static struct bpf_link *attach_quiet(struct bpf_program *prog)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(quiet_tracepoints); i++) {
+		struct bpf_link *link = bpf_program__attach_raw_tracepoint(prog,
+									   quiet_tracepoints[i]);
+
+		if (link || errno != ENOENT)
+			return link;
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+/* Fill in the registry's header; the layout goes last: it makes the leader complete. */
+static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, struct bpf_link *link)
+{
+	struct bpf_map *const maps[NR_LEADER_MAPS] = {
+		[LEADER_REGISTRY] = skel->maps.registry,
+		[LEADER_EVENTS] = skel->maps.events,
+		[LEADER_READINGS] = skel->maps.readings,
+		[LEADER_SHARED] = skel->maps.perf_shared_v0,
+	};
+	struct bpf_program *const progs[NR_LEADER_PROGS] = {
+		[LEADER_ON_SWITCH] = skel->progs.on_switch,
+		[LEADER_ON_SYNC] = skel->progs.on_sync,
+	};
+	struct bpf_link_info link_info = {};
+	__u32 len = sizeof(link_info);
+	struct registry *reg;
+	int err = 0;
+
+	reg = map_memory(bpf_map__fd(skel->maps.registry), page_up(sizeof(*reg)),
+			 PROT_READ | PROT_WRITE);
+	if (!reg)
+		return -errno;
+	for (int i = 0; i < NR_LEADER_MAPS && !err; i++)
+		err = map_id(bpf_map__fd(maps[i]), &reg->map_ids[i]);
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++)
+		err = prog_id(bpf_program__fd(progs[i]), &reg->prog_ids[i]);
+	/* The registry is found among the maps of the program that the link leads to. */
+	for (int i = 0; i < NR_LEADER_MAPS && !err; i++) {
+		if (bpf_prog_bind_map(bpf_program__fd(skel->progs.on_switch), bpf_map__fd(maps[i]),
+				      NULL))
+			err = -errno;
+	}
+	if (!err && bpf_obj_get_info_by_fd(bpf_link__fd(link), &link_info, &len))
+		err = -errno;
+	if (!err) {
+		reg->link_id = link_info.id;
+		reg->attr_map_id = attr_map->id;
+		reg->nr_cpus = bpf_map__max_entries(skel->maps.readings);
+		reg->size = sizeof(*reg);
+		io_step("leader-written");
+		__atomic_store_n(&reg->layout, LEADER_LAYOUT, __ATOMIC_RELEASE);
+		io_step("leader-complete");
+	}
+	munmap(reg, page_up(sizeof(*reg)));
+	return err;
+}
+
+/* A leader of our own making is joined like any other: by its ids. */
+static int load(struct attr_map *attr_map, struct leader **out)
+{
+	struct cpumap *possible = cpumap__possible();
+	struct bpf_link *link = NULL;
+	struct leader_bpf *skel;
+	int err, fd;
+
+	if (!possible)
+		return -errno;
+	libbpf_set_print(drop_verbose);
+	skel = leader_bpf__open();
+	if (!skel) {
+		err = -errno;
+		goto out;
+	}
+	assert(bpf_map__value_size(skel->maps.registry) == sizeof(struct registry));
+	skel->rodata->nr_cpus = cpumap__max(possible) + 1;
+	bpf_map__set_max_entries(skel->maps.events, MAX_EVENTS * skel->rodata->nr_cpus);
+	bpf_map__set_max_entries(skel->maps.readings, skel->rodata->nr_cpus);
+	err = leader_bpf__load(skel);
+	if (err)
+		goto out;
+	link = attach_quiet(skel->progs.on_switch);
+	if (!link) {
+		err = -errno;
+		goto out;
+	}
+	err = write_header(attr_map, skel, link);
+	if (err)
+		goto out;
+	fd = fcntl(bpf_map__fd(skel->maps.registry), F_DUPFD_CLOEXEC, 3);
+	err = fd < 0 ? -errno : from_registry(attr_map, fd, out);
+out:
+	if (err)
+		explain_load(err);
+	bpf_link__destroy(link);
+	leader_bpf__destroy(skel);
+	cpumap__delete(possible);
+	return err;
+}
+
+static int register_run(struct leader *leader)
+{
+	struct open_ctx ctx = { .leader = leader };
+	const struct registry_io io = make_io(&ctx);
+	struct reg_run run = { .pid = getpid(), .start_ns = clock_ns() };
+	int err;
+
+	leader->token_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "perf_run", sizeof(__u32),
+					  sizeof(__u32), 1, NULL);
+	if (leader->token_fd < 0)
+		return -errno;
+	err = map_id(leader->token_fd, &run.token);
+	if (err)
+		return err;
+	prctl(PR_GET_NAME, run.comm);
+	leader__repair(leader);
+	leader->run = registry__add_run(leader->registry, &io, &run);
+	if (leader->run < 0)
+		pr_err("cannot share events: %d runs count already, the most there can be", MAX_RUNS);
+	return leader->run < 0 ? leader->run : 0;
+}
+
+int leader__find(struct attr_map *attr_map, struct leader **out)
+{
+	struct find_ctx ctx = { .attr_map = attr_map };
+	int err;
+
+	err = attr_map__each(attr_map, visit_entry, &ctx);
+	if (!err && !ctx.found)
+		err = walk_links(&ctx);
+	*out = ctx.found;
+	return err;
+}
+
+int leader__join(struct attr_map *attr_map, struct leader **out)
+{
+	struct leader *leader;
+	bool said = false;
+	int err;
+
+	err = leader__find(attr_map, &leader);
+	if (!err && !leader) {
+		err = load(attr_map, &leader);
+		said = err != 0;
+	}
+	if (!err)
+		err = register_run(leader);
+	if (err) {
+		if (!said && err != -ENOSPC)
+			pr_err("cannot share events: %s%s", strerror(-err),
+			       err == -EPERM ? " (needs CAP_SYS_ADMIN: run as root)" : "");
+		leader__delete(leader);
+		return err;
+	}
+	*out = leader;
+	return 0;
+}
+
+void leader__repair(struct leader *leader)
+{
+	struct open_ctx ctx = { .leader = leader };
+	const struct registry_io io = make_io(&ctx);
+
+	registry__repair(leader->registry, &io);
+}
+
+int leader__add_events(struct leader *leader, const struct attr_key *keys, int nr,
+		       const struct cpumap *cpus, int *refused)
+{
+	struct open_ctx ctx = { .leader = leader, .cpus = cpus, .refused = -1 };
+	const struct registry_io io = make_io(&ctx);
+	int first;
+
+	first = nr > MAX_EVENTS ? -ENOSPC : registry__join(leader->registry, &io, leader->run, keys, nr);
+	*refused = ctx.refused;
+	return first;
+}
+
+void leader__leave(struct leader *leader)
+{
+	struct open_ctx ctx = { .leader = leader };
+	const struct registry_io io = make_io(&ctx);
+
+	leader__repair(leader);
+	if (leader->run >= 0)
+		registry__remove_run(leader->registry, &io, leader->run);
+	leader->run = -1;
+}
+
+void leader__delete(struct leader *leader)
+{
+	if (!leader)
+		return;
+	if (leader->readings)
+		munmap(leader->readings, readings_size(leader));
+	if (leader->registry)
+		munmap(leader->registry, page_up(sizeof(*leader->registry)));
+	close_fd(&leader->token_fd);
+	close_fd(&leader->link_fd);
+	for (int i = 0; i < NR_LEADER_PROGS; i++)
+		close_fd(&leader->prog_fds[i]);
+	for (int i = 0; i < NR_LEADER_MAPS; i++)
+		close_fd(&leader->map_fds[i]);
+	free(leader);
+}
+
+/* --- reading --- */
+
+int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS])
+{
+	uint64_t args[MASK_WORDS];
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args),
+		    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+	memcpy(args, mask, sizeof(args));
+	for (int i = 0; i < SYNC_TRIES; i++) {
+		if (bpf_prog_test_run_opts(leader->prog_fds[LEADER_ON_SYNC], &opts)) {
+			if (errno == EINTR || errno == EAGAIN)
+				continue;
+			return -errno;
+		}
+		if (opts.retval == 1)
+			return 0;
+		sched_yield();	/* another run's sync is under way there */
+	}
+	return -EBUSY;
+}
+
+void leader__readings(const struct leader *leader, int cpu, const int *slots, int nr,
+		      struct event_reading *out)
+{
+	const struct cpu_readings *row =
+		(const struct cpu_readings *)leader->readings + cpu;
+	uint64_t seq;
+
+	/* A writer is gone within microseconds: it runs in an interrupt or with preemption off. */
+	do {
+		seq = __atomic_load_n(&row->seq, __ATOMIC_ACQUIRE);
+		for (int i = 0; i < nr; i++)
+			out[i] = *(const volatile struct event_reading *)&row->event[slots[i]];
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (seq & 1 || __atomic_load_n(&row->seq, __ATOMIC_RELAXED) != seq);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_UTIL_LEADER_H
+#define PERF_UTIL_LEADER_H
+
+/*
+ * The leader: the BPF programs and maps that read shared events, one set per machine.
+ *
+ *	attr map entry -> link -> on_switch -> its maps -> registry, whose header has all ids
+ *
+ * Nobody owns it: every run holds a descriptor of each link, program and map, and with the last
+ * run the kernel frees them, and with the maps the perf events in them.
+ */
+
+#include "../bpf_skel/leader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct attr_map;
+struct cpumap;
+
+struct leader {
+	struct registry *registry;	/* mapped; see util/registry.h */
+	int nr_cpus;			/* possible ones */
+	int link_fd;
+	int map_fds[NR_LEADER_MAPS];
+	int prog_fds[NR_LEADER_PROGS];
+	__u8 *readings;			/* mapped */
+	struct attr_map *attr_map;	/* borrowed */
+	int run;			/* our number in the registry, -1: not registered */
+	int token_fd;			/* our liveness token */
+};
+
+/**
+ * leader__join() - find the machine's leader, or load it, and register this run
+ * @attr_map: locked
+ * @out: on success the leader, released by leader__leave() or leader__delete()
+ *
+ * What dead runs left is cleaned up first.
+ * Return: 0, or -errno after a message.
+ */
+int leader__join(struct attr_map *attr_map, struct leader **out);
+
+/**
+ * leader__find() - the leader that serves an attr map, without joining it
+ * @attr_map: locked; entries of dead leaders are deleted
+ * @out: the leader, released by leader__delete(); NULL when there is none
+ *
+ * Return: 0 or -errno.
+ */
+int leader__find(struct attr_map *attr_map, struct leader **out);
+
+/** leader__repair() - clean up after runs that died; the attr map must be locked */
+void leader__repair(struct leader *leader);
+
+/**
+ * leader__add_events() - count a group of events, shared with whoever counts the same
+ * @leader: its attr map locked
+ * @keys: of the events; a single one is a group of one
+ * @cpus: the CPUs the events' PMU counts on
+ * @refused: on error, which of the keys perf_event_open() refused; -1: another error
+ *
+ * Return: the first of @nr consecutive slots, or -errno without a message; -ENOSPC with @refused
+ * -1: no slot is left.
+ */
+int leader__add_events(struct leader *leader, const struct attr_key *keys, int nr,
+		       const struct cpumap *cpus, int *refused);
+
+/** leader__leave() - take this run out of the registry; @leader's attr map must be locked */
+void leader__leave(struct leader *leader);
+
+/** leader__delete() - let go of everything; without leave() as if the run had died. NULL is ignored */
+void leader__delete(struct leader *leader);
+
+/**
+ * leader__sync() - have a CPU read the events of a mask into its row
+ *
+ * Return: 0; -ENXIO: the CPU is offline; other -errno.
+ */
+int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS]);
+
+/**
+ * leader__readings() - copy readings of one CPU, all from the same sync
+ * @slots: which
+ * @out: @nr readings
+ */
+void leader__readings(const struct leader *leader, int cpu, const int *slots, int nr,
+		      struct event_reading *out);
+
+#endif
