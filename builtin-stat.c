@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/* perf stat: from the command line to a plan; util/stat_run.c carries it out. */
+#include "builtin.h"
+
+#include "util/control.h"
+#include "util/default_events.h"
+#include "util/evlist.h"
+#include "util/msg.h"
+#include "util/options.h"
+#include "util/parse_events.h"
+#include "util/pmu.h"
+#include "util/stat.h"
+#include "util/stat_run.h"
+#include "util/target.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define STATUS_FAILED 1
+#define STATUS_INVALID 22
+
+static const char usage[] =
+	"perf stat [<options>] [<command>]\n"
+	"    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> [-- <command>]";
+
+/* The one thing that signal handlers write. */
+static volatile sig_atomic_t got_signal;
+
+static void on_signal(int sig)
+{
+	got_signal = sig;
+}
+
+struct stat_cmd {
+	struct stat_run run;
+	struct pmus *pmus;
+	struct evlist *evlist;
+	struct control control;
+	int last_e;			/* index of the first event of the last -e */
+	bool has_e;
+	int detail;			/* -d */
+	bool no_big_num, big_num;
+	const char *control_spec;
+	const char *output_path;	/* -o */
+	int log_fd;
+	bool append;
+	bool quiet;
+	FILE *file;			/* what -o or --log-fd opened; NULL: stderr */
+};
+
+/* --- options with a meaning of their own --- */
+
+static int parse_e(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	struct parse_error error = {};
+	int first = cmd->evlist->nr, err;
+
+	err = parse_events(cmd->evlist, cmd->pmus, arg, &error);
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	else if (err)
+		pr_err("%s", strerror(-err));
+	parse_error__clear(&error);
+	if (err)
+		return -EINVAL;
+	cmd->last_e = first;
+	cmd->has_e = true;
+	return 0;
+}
+
+static int parse_filter(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!cmd->has_e) {
+		pr_err("--filter '%s' comes before any event: it belongs to the last -e", arg);
+		return -EINVAL;
+	}
+	return evlist__set_filter(cmd->evlist, cmd->last_e, arg);
+}
+
+static int parse_interval(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	char *end;
+	unsigned long ms = strtoul(arg, &end, 10);
+
+	if (end == arg || *end || *arg == '-' || ms > UINT_MAX / 2) {
+		pr_err("-I %s: not a number of milliseconds", arg);
+		return -EINVAL;
+	}
+	cmd->run.config.interval_ms = ms;
+	return 0;
+}
+
+/* Finest wins, whatever the order: ranks as in the output reference. */
+static void set_aggr(struct stat_cmd *cmd, enum aggr_mode mode)
+{
+	static const enum aggr_mode finest_first[] = {
+		AGGR_NONE, AGGR_THREAD, AGGR_CORE, AGGR_CACHE, AGGR_CLUSTER,
+		AGGR_DIE, AGGR_SOCKET, AGGR_NODE, AGGR_GLOBAL,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(finest_first); i++) {
+		if (finest_first[i] == cmd->run.config.aggr_mode)
+			return;
+		if (finest_first[i] == mode) {
+			cmd->run.config.aggr_mode = mode;
+			return;
+		}
+	}
+}
+
+#define DEFINE_AGGR(name, mode)                                                                    \
+	static int name(void *ctx, const char *arg __unused)                                       \
+	{                                                                                          \
+		set_aggr(ctx, mode);                                                               \
+		return 0;                                                                          \
+	}
+
+DEFINE_AGGR(aggr_none, AGGR_NONE)
+DEFINE_AGGR(aggr_core, AGGR_CORE)
+DEFINE_AGGR(aggr_die, AGGR_DIE)
+DEFINE_AGGR(aggr_cluster, AGGR_CLUSTER)
+DEFINE_AGGR(aggr_socket, AGGR_SOCKET)
+DEFINE_AGGR(aggr_node, AGGR_NODE)
+
+static int aggr_cache(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (arg) {
+		if ((arg[0] != 'L' && arg[0] != 'l') || arg[1] < '1' || arg[1] > '4' || arg[2]) {
+			pr_err("--per-cache=%s: not a cache level (L1, L2, L3, L4)", arg);
+			return -EINVAL;
+		}
+		cmd->run.config.cache_level = arg[1] - '0';
+	}
+	set_aggr(cmd, AGGR_CACHE);
+	return 0;
+}
+
+static int set_big_num(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->big_num = true;
+	cmd->no_big_num = false;
+	return 0;
+}
+
+static int show_help(void *ctx, const char *arg);
+
+static int parse_sep(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->run.config.csv_sep = strcmp(arg, "\\t") ? arg : "\t";
+	return 0;
+}
+
+#define AT(field) offsetof(struct stat_cmd, field)
+
+static const struct option_row rows[] = {
+	{ 'a', "all-cpus", OPT_FLAG, AT(run.target.system_wide), .help = "count on all CPUs" },
+	{ 'A', "no-aggr", OPT_CALL_NONE, .call = aggr_none, .help = "a row for each CPU" },
+	{ 'b', "bpf-prog", OPT_STRING, AT(run.config.bpf_prog_list), .arg = "prog-id" },
+	{ 0, "bpf-counters", OPT_FLAG, AT(run.share_all),
+	  .help = "share the counters with all other runs" },
+	{ 0, "bpf-attr-map", OPT_STRING, AT(run.plan.attr_map_path), .arg = "path",
+	  .help = "where the map of shared events is pinned" },
+	{ 'B', "big-num", OPT_CALL_NONE, .call = set_big_num, .help = "group digits (the default)" },
+	{ 'C', "cpu", OPT_STRING, AT(run.target.cpu_list), .arg = "cpu-list",
+	  .help = "count on these CPUs" },
+	{ 0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
+	  .help = "take commands: enable, disable, ping, stop" },
+	{ 'd', "detailed", OPT_COUNT, AT(detail), .help = "more default events; repeat for more" },
+	{ 'D', "delay", OPT_INT, AT(run.delay_ms), .arg = "ms",
+	  .help = "start counting after that time; -1: when --control says so" },
+	{ 'e', "event", OPT_CALL, .call = parse_e, .arg = "event", .help = "events to count: perf list" },
+	{ 0, "filter", OPT_CALL, .call = parse_filter, .arg = "filter",
+	  .help = "filter of the tracepoints of the last -e" },
+	{ 0, "hide-zero-events", OPT_FLAG, AT(run.config.hide_zero), .help = "leave out rows that are 0" },
+	{ 'i', "inherit", OPT_NEGATED, AT(run.target.no_inherit), .help = "do not count children" },
+	{ 'I', "interval-print", OPT_CALL, .call = parse_interval, .arg = "ms",
+	  .help = "print the counts of each interval" },
+	{ 0, "interval-clear", OPT_FLAG, AT(run.config.interval_clear),
+	  .help = "clear the screen before each interval" },
+	{ 0, "interval-count", OPT_UINT, AT(run.interval_count), .arg = "n",
+	  .help = "stop printing after so many intervals" },
+	{ 'j', "json-output", OPT_FLAG, AT(run.config.json), .help = "print JSON" },
+	{ 0, "log-fd", OPT_INT, AT(log_fd), .arg = "fd", .help = "print to this descriptor" },
+	{ 0, "metric-only", OPT_FLAG, AT(run.config.metric_only), .help = "print metrics, no counts" },
+	{ 0, "merge", OPT_NEGATED, AT(run.config.no_merge), .help = "a row for each PMU instance" },
+	{ 0, "metrics", OPT_NEGATED, AT(run.config.no_metrics),
+	  .help = "no ratios behind the counts of -e" },
+	{ 'n', "null", OPT_FLAG, AT(run.config.null_run), .help = "count nothing, only time" },
+	{ 0, "no-big-num", OPT_FLAG, AT(no_big_num), .help = "do not group digits" },
+	{ 0, "no-csv-summary", OPT_FLAG, AT(run.config.no_csv_summary),
+	  .help = "no 'summary' before the summary's rows" },
+	{ 'o', "output", OPT_STRING, AT(output_path), .arg = "file", .help = "print to this file" },
+	{ 0, "append", OPT_FLAG, AT(append), .help = "append to the file of -o" },
+	{ 'p', "pid", OPT_STRING, AT(run.target.pid_list), .arg = "pid-list",
+	  .help = "count these processes" },
+	{ 0, "per-cache", OPT_CALL_OPT, .call = aggr_cache, .arg = "level",
+	  .help = "a row for each cache" },
+	{ 0, "per-cluster", OPT_CALL_NONE, .call = aggr_cluster, .help = "a row for each cluster" },
+	{ 0, "per-core", OPT_CALL_NONE, .call = aggr_core, .help = "a row for each core" },
+	{ 0, "per-die", OPT_CALL_NONE, .call = aggr_die, .help = "a row for each die" },
+	{ 0, "per-node", OPT_CALL_NONE, .call = aggr_node, .help = "a row for each NUMA node" },
+	{ 0, "per-socket", OPT_CALL_NONE, .call = aggr_socket, .help = "a row for each socket" },
+	{ 0, "per-thread", OPT_FLAG, AT(run.target.per_thread), .help = "a row for each thread" },
+	{ 0, "quiet", OPT_FLAG, AT(quiet), .help = "print nothing" },
+	{ 'r', "repeat", OPT_INT, AT(run.config.run_count), .arg = "n",
+	  .help = "run the command so often, print mean and deviation; 0: forever" },
+	{ 0, "scale", OPT_NEGATED, AT(run.config.no_scale),
+	  .help = "do not scale the counts of multiplexed events" },
+	{ 0, "summary", OPT_FLAG, AT(run.config.summary), .help = "print totals after -I" },
+	{ 't', "tid", OPT_STRING, AT(run.target.tid_list), .arg = "tid-list",
+	  .help = "count these threads" },
+	{ 0, "table", OPT_FLAG, AT(run.config.table), .help = "with -r, print each run's time" },
+	{ 0, "timeout", OPT_UINT, AT(run.timeout_ms), .arg = "ms", .help = "stop after that time" },
+	{ 'v', "verbose", OPT_COUNT, AT(run.config.verbose), .help = "say more; repeat for more" },
+	{ 'x', "field-separator", OPT_CALL, .call = parse_sep, .arg = "separator",
+	  .help = "print fields separated by that" },
+	{ 'h', "help", OPT_CALL_NONE, .call = show_help, .help = "show this" },
+	{},
+};
+
+static int show_help(void *ctx __unused, const char *arg __unused)
+{
+	options__usage(rows, usage);
+	return -EINVAL;
+}
+
+/* --- checks --- */
+
+struct conflict {
+	bool both;
+	const char *text;
+};
+
+/* What cannot be meant together; refused before anything is opened. */
+static int check_conflicts(const struct stat_cmd *cmd)
+{
+	const struct stat_config *config = &cmd->run.config;
+	const struct target *target = &cmd->run.target;
+	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD;
+	const struct conflict conflicts[] = {
+		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
+		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
+		{ cmd->output_path && cmd->log_fd >= 0, "-o and --log-fd: one place to print to" },
+		{ cmd->log_fd < -1, "--log-fd: not a descriptor" },
+		{ config->run_count < 0, "-r: the number of runs is negative" },
+		{ config->run_count != 1 && !target->argc, "-r needs a command to repeat" },
+		{ config->metric_only && config->run_count > 1, "--metric-only and -r: not together" },
+		{ config->metric_only && target->per_thread,
+		  "--metric-only and --per-thread: not together" },
+		{ config->table && config->run_count <= 1, "--table needs -r N with N > 1" },
+		{ is_topology && target__has_task(target),
+		  "a breakdown by CPU, core and the like needs -a or -C" },
+		{ cmd->run.timeout_ms && config->interval_ms, "--timeout and -I: not together" },
+		{ cmd->run.interval_count && !config->interval_ms, "--interval-count needs -I" },
+		{ cmd->run.timeout_ms && cmd->run.timeout_ms < 10, "--timeout: at least 10 ms" },
+		{ config->interval_clear && !config->interval_ms, "--interval-clear needs -I" },
+		{ cmd->run.delay_ms < -1, "-D: a number of milliseconds, or -1" },
+		{ cmd->run.delay_ms == -1 && !cmd->control_spec && !target->argc,
+		  "-D -1: nothing would ever be counted without --control" },
+		{ config->bpf_prog_list, "-b: counting BPF programs is not there yet" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(conflicts); i++) {
+		if (conflicts[i].both) {
+			pr_err("%s", conflicts[i].text);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static void warn_unlikely(const struct stat_cmd *cmd)
+{
+	const struct target *target = &cmd->run.target;
+
+	if (target->argc && !strcmp(target->argv[0], "sleep") && target__has_task(target) &&
+	    !target__is_attached(target))
+		pr_verbose("counting `sleep` without `-a`: only the sleeping command itself is counted");
+	if (cmd->run.timeout_ms && cmd->run.timeout_ms < 100)
+		pr_warn("--timeout %u: below 100 ms the overhead may show", cmd->run.timeout_ms);
+}
+
+/* --- output --- */
+
+static int open_output(struct stat_cmd *cmd)
+{
+	struct stat_config *config = &cmd->run.config;
+	const char *mode = cmd->append ? "ae" : "we";
+	time_t now = time(NULL);
+	int fd;
+
+	config->output = stderr;
+	if (cmd->quiet) {
+		cmd->file = fopen("/dev/null", "we");
+		if (!cmd->file)
+			return -errno;
+	} else if (cmd->output_path && strcmp(cmd->output_path, "-")) {
+		cmd->file = fopen(cmd->output_path, mode);
+		if (!cmd->file) {
+			int err = -errno;
+
+			pr_err("cannot create the output file '%s': %s", cmd->output_path,
+			       strerror(-err));
+			return err;
+		}
+		if (!config->json)
+			fprintf(cmd->file, "# started on %s\n", ctime(&now));
+	} else if (cmd->log_fd >= 0) {
+		/* A copy, so that closing it at the end is ours alone. */
+		fd = fcntl(cmd->log_fd, F_DUPFD_CLOEXEC, 3);
+		cmd->file = fd < 0 ? NULL : fdopen(fd, cmd->append ? "a" : "w");
+		if (!cmd->file) {
+			int err = -errno;
+
+			pr_err("--log-fd %d: %s", cmd->log_fd, strerror(-err));
+			close_fd(&fd);
+			return err;
+		}
+	}
+	if (cmd->file)
+		config->output = cmd->file;
+	config->color = isatty(fileno(config->output));
+	if (config->interval_clear && !config->color) {
+		pr_err("--interval-clear: the output is no terminal");
+		return -ENOTTY;
+	}
+	return 0;
+}
+
+static int close_output(struct stat_cmd *cmd)
+{
+	int err = 0;
+
+	fflush(cmd->run.config.output);
+	if (ferror(cmd->run.config.output))
+		err = -EIO;
+	if (cmd->file && fclose(cmd->file) && !err)
+		err = -errno;
+	cmd->file = NULL;
+	if (err)
+		pr_err("writing the counts failed: %s", strerror(-err));
+	return err;
+}
+
+/* --- running --- */
+
+static int add_events(struct stat_cmd *cmd)
+{
+	if (cmd->evlist->nr || cmd->run.config.null_run)
+		return 0;
+	return default_events__add(cmd->evlist, cmd->pmus, !target__has_task(&cmd->run.target),
+				   cmd->detail);
+}
+
+static void handle_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction old;
+
+	/* No SA_RESTART: waiting for a lock ends, too. What was ignored stays so: nohup, "&". */
+	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int run_all(struct stat_cmd *cmd)
+{
+	const struct stat_config *config = &cmd->run.config;
+	int status = 0;
+
+	for (int i = 0; (!config->run_count || i < config->run_count) && !got_signal; i++) {
+		int failed;
+
+		if (config->verbose && config->run_count > 1)
+			fprintf(config->output, "[ perf stat: executing run #%d ... ]\n", i + 1);
+		failed = stat_run__once(&cmd->run, &status);
+		if (failed)
+			return failed;
+		if (!config->run_count && stat__print(cmd->run.stat))
+			return STATUS_FAILED;
+		/* A workload that died by a signal ends the series. */
+		if (status > 128)
+			break;
+	}
+	if (config->run_count && stat__print(cmd->run.stat))
+		return STATUS_FAILED;
+	return status;
+}
+
+static int run_cmd(struct stat_cmd *cmd)
+{
+	int status;
+
+	if (add_events(cmd)) {
+		pr_err("cannot add the default events: %s", strerror(errno));
+		return STATUS_FAILED;
+	}
+	status = stat_run__assign(&cmd->run);
+	if (status)
+		return status;
+	if (cmd->control_spec) {
+		if (control__open(&cmd->control, cmd->control_spec))
+			return STATUS_INVALID;
+		cmd->run.control = &cmd->control;
+	}
+	if (open_output(cmd))
+		return STATUS_FAILED;
+	cmd->run.stat = stat__new(&cmd->run.config, cmd->evlist);
+	if (!cmd->run.stat) {
+		pr_err("%s", strerror(errno));
+		return STATUS_FAILED;
+	}
+	handle_signals();
+	status = run_all(cmd);
+	if (close_output(cmd) && !status)
+		status = STATUS_FAILED;
+	return status;
+}
+
+static void clear(struct stat_cmd *cmd)
+{
+	stat__delete(cmd->run.stat);
+	if (cmd->run.control)
+		control__close(&cmd->control);
+	if (cmd->file)
+		fclose(cmd->file);
+	evlist__delete(cmd->evlist);
+	pmus__delete(cmd->pmus);
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_cmd cmd = {
+		.log_fd = -1,
+		.run = { .config = { .aggr_mode = AGGR_GLOBAL, .run_count = 1 }, .signal = &got_signal },
+	};
+	int first, status = STATUS_INVALID;
+
+	msg__init("perf stat");
+	setlocale(LC_ALL, "");
+	cmd.pmus = pmus__new(sysfs_root());
+	cmd.evlist = evlist__new();
+	if (!cmd.pmus || !cmd.evlist) {
+		pr_err("%s", strerror(errno));
+		clear(&cmd);
+		return STATUS_FAILED;
+	}
+	cmd.run.plan.evlist = cmd.evlist;
+	cmd.run.config.target = &cmd.run.target;
+
+	first = options__parse(rows, usage, &cmd, argc, argv);
+	if (first < 0) {
+		clear(&cmd);
+		return OPTIONS_USAGE_STATUS;
+	}
+	cmd.run.target.argv = argv + first;
+	cmd.run.target.argc = argc - first;
+	if (cmd.run.target.per_thread)
+		set_aggr(&cmd, AGGR_THREAD);
+	cmd.run.config.big_num = !cmd.no_big_num;
+	msg__set_verbose(cmd.run.config.verbose);
+	if (!target__validate(&cmd.run.target) && !check_conflicts(&cmd)) {
+		warn_unlikely(&cmd);
+		status = run_cmd(&cmd);
+	}
+	clear(&cmd);
+	if (got_signal) {
+		signal(got_signal, SIG_DFL);
+		raise(got_signal);
+	}
+	return status;
+}

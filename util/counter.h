@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_UTIL_COUNTER_H
+#define PERF_UTIL_COUNTER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct evlist;
+struct evsel;
+struct target;
+struct thread_map;
+struct workload;
+
+/* What every back end is told; constant after counter__open(). */
+struct counter_plan {
+	struct evlist *evlist;
+	const struct target *target;
+	struct thread_map *threads;	/* of the task target; NULL for CPU targets */
+	bool enable_on_exec;		/* a held workload starts the counting itself */
+	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
+	const struct workload *workload;	/* tool: whose rusage counts once it has ended; NULL: none */
+};
+
+struct counter;
+
+/*
+ * A way of counting. A run makes one object per way in use; it counts the evsels whose ->counter
+ * it is. Functions return 0 or -errno, messages have been written.
+ */
+struct counter_ops {
+	const char *name;
+
+	/**
+	 * open() - open the events of this back end; they count nothing yet
+	 *
+	 * Sets state and err of each evsel. An event the kernel refuses is no error of open().
+	 */
+	int (*open)(struct counter *self);
+
+	/** enable(), disable() - a window begins, a window ends; any number of them */
+	int (*enable)(struct counter *self);
+	int (*disable)(struct counter *self);
+
+	/** read() - bring evsel->counts up to date */
+	int (*read)(struct counter *self);
+
+	/** destroy() - release everything, from any state, evsel->priv included */
+	void (*destroy)(struct counter *self);
+};
+
+struct counter {
+	const struct counter_ops *ops;
+	const struct counter_plan *plan;
+};
+
+/** counter_plain__new() - plain perf events, for every target; NULL with errno ENOMEM */
+struct counter *counter_plain__new(const struct counter_plan *plan);
+
+/** counter_bperf__new() - shared perf events, see Documentation/design.md */
+struct counter *counter_bperf__new(const struct counter_plan *plan);
+
+/** counter_tool__new() - values perf itself provides (duration_time, ...) */
+struct counter *counter_tool__new(const struct counter_plan *plan);
+
+#endif

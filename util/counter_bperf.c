@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counting through shared events. The events count all the time, for everybody; a run's window is
+ * the difference of two readings, so enabling and disabling change nothing in the kernel and
+ * nothing from outside a window can get in.
+ */
+#include "counter.h"
+
+#include "attr_map.h"
+#include "counts.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "leader.h"
+#include "msg.h"
+#include "perf_event.h"
+#include "pmu.h"
+#include "target.h"
+#include "util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An event on one CPU. */
+struct bperf_cpu {
+	struct event_reading base;	/* where the open window began; valid while has_base */
+	bool has_base;
+	struct counts_values before;	/* counted in windows that are over */
+};
+
+struct bperf_evsel {
+	int slot;
+	int nr_errors;			/* readings that failed */
+	int last_err;
+	struct bperf_cpu cpu[];		/* as evsel->cpus */
+};
+
+struct bperf {
+	struct counter base;
+	struct attr_map *attr_map;
+	struct leader *leader;
+	struct cpumap *cpus;		/* all CPUs of all events */
+	struct evsel **sharing;		/* work space: the events of one CPU */
+	bool is_enabled;
+};
+
+static struct bperf *to_bperf(struct counter *counter)
+{
+	return (struct bperf *)counter;
+}
+
+static bool is_counting(const struct counter *self, const struct evsel *evsel)
+{
+	return evsel->counter == self && evsel->state == EVSEL_COUNTING;
+}
+
+/* --- opening --- */
+
+/* Where events of this group can be: its PMUs' CPUs that are online, whatever the run asks for. */
+static struct cpumap *group_cpus(struct evsel *const *members, int nr)
+{
+	struct cpumap *cpus = cpumap__online();
+
+	for (int i = 0; i < nr && cpus; i++) {
+		const struct pmu *pmu = members[i]->pmu;
+		struct cpumap *both;
+
+		if (!pmu || !pmu->cpus)
+			continue;
+		both = cpumap__and(cpus, pmu->cpus);
+		cpumap__delete(cpus);
+		cpus = both;
+	}
+	return cpus;
+}
+
+static int set_counting(struct evsel *evsel, int slot)
+{
+	struct bperf_evsel *priv;
+
+	priv = calloc(1, sizeof(*priv) + evsel->cpus->nr * sizeof(priv->cpu[0]));
+	if (!priv)
+		return -ENOMEM;
+	priv->slot = slot;
+	evsel->priv = priv;
+	evsel->state = EVSEL_COUNTING;
+	return evsel__alloc_counts(evsel);
+}
+
+static void refuse(struct evsel *evsel, int err)
+{
+	evsel->err = -err;
+	evsel->state = perf_event__is_unsupported(err) ? EVSEL_NOT_SUPPORTED : EVSEL_SKIPPED;
+}
+
+/*
+ * Open what the kernel takes of a group; a member that it refuses is left out, and the others
+ * count. A weak group that is refused as a group is no error of any member: -EAGAIN.
+ */
+static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_group, bool is_weak)
+{
+	struct evsel *members[MAX_EVENTS];
+	struct attr_key keys[MAX_EVENTS];
+	int nr = nr_group, first = -ENODEV;
+
+	if (nr > MAX_EVENTS) {
+		pr_err("a group of %d events cannot be shared: %d at most", nr, MAX_EVENTS);
+		return -E2BIG;
+	}
+	for (int i = 0; i < nr; i++) {
+		members[i] = group[i];
+		attr_map__key(&group[i]->attr, &keys[i]);
+	}
+	while (nr) {
+		struct cpumap *cpus = group_cpus(members, nr);
+		int refused;
+
+		if (!cpus)
+			return -errno;
+		first = leader__add_events(bperf->leader, keys, nr, cpus, &refused);
+		cpumap__delete(cpus);
+		if (first >= 0)
+			break;
+		if (refused < 0) {
+			if (first == -ENOSPC)
+				pr_err("cannot share '%s': %d events are shared already, the most there can be",
+				       members[0]->name, MAX_EVENTS);
+			else
+				pr_err("cannot share '%s': %s", members[0]->name, strerror(-first));
+			return first;
+		}
+		if (is_weak && nr > 1 && (first == -EINVAL || first == -EBADF))
+			return -EAGAIN;
+		refuse(members[refused], first);
+		nr--;
+		for (int i = refused; i < nr; i++) {
+			members[i] = members[i + 1];
+			keys[i] = keys[i + 1];
+		}
+	}
+	for (int i = 0; i < nr; i++) {
+		int err = set_counting(members[i], first + i);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int open_events(struct bperf *bperf)
+{
+	struct evlist *evlist = bperf->base.plan->evlist;
+	int err = 0;
+
+	for (int i = 0; i < evlist->nr && !err; i++) {
+		struct evsel *evsel = evlist->evsels[i];
+
+		if (evsel->counter != &bperf->base || !evsel__is_leader(evsel))
+			continue;
+		err = open_group(bperf, &evlist->evsels[i], evsel->nr_members, evsel->weak);
+		if (err != -EAGAIN)
+			continue;
+		err = 0;
+		for (int m = 0; m < evsel->nr_members && !err; m++)
+			err = open_group(bperf, &evlist->evsels[i + m], 1, false);
+	}
+	return err;
+}
+
+static int collect_cpus(struct bperf *bperf)
+{
+	struct evlist *evlist = bperf->base.plan->evlist;
+	struct cpumap *possible = cpumap__possible();
+	struct evsel *evsel;
+	int *list, nr = 0, i;
+
+	if (!possible)
+		return -errno;
+	list = calloc(possible->nr, sizeof(*list));
+	for (int c = 0; list && c < possible->nr; c++) {
+		bool is_used = false;
+
+		evlist__for_each(evlist, evsel, i) {
+			if (is_counting(&bperf->base, evsel) &&
+			    cpumap__has(evsel->cpus, possible->cpu[c]))
+				is_used = true;
+		}
+		if (is_used)
+			list[nr++] = possible->cpu[c];
+	}
+	bperf->cpus = list ? cpumap__new(list, nr) : NULL;
+	bperf->sharing = calloc(evlist->nr, sizeof(*bperf->sharing));
+	free(list);
+	cpumap__delete(possible);
+	return bperf->cpus && bperf->sharing ? 0 : -ENOMEM;
+}
+
+static int bperf__open(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+	char *path __cleanup(free_ptr) =
+		self->plan->attr_map_path ? strdup(self->plan->attr_map_path) : attr_map__path();
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	err = attr_map__lock(path, &bperf->attr_map);
+	if (!err)
+		err = leader__join(bperf->attr_map, &bperf->leader);
+	if (!err)
+		err = open_events(bperf);
+	if (bperf->attr_map)
+		attr_map__unlock(bperf->attr_map);
+	return err ? err : collect_cpus(bperf);
+}
+
+/* --- counting --- */
+
+enum moment { BEGIN, READ, END };
+
+static void count_error(struct bperf_evsel *priv, int err)
+{
+	priv->nr_errors++;
+	priv->last_err = err;
+}
+
+static bool is_newer(const struct event_reading *now, const struct event_reading *base)
+{
+	return now->counter >= base->counter && now->enabled_ns >= base->enabled_ns &&
+	       now->running_ns >= base->running_ns;
+}
+
+/*
+ * Take one reading into account. A reading that failed leaves the count as it was; one of another
+ * generation is of another perf event, which can only be counted from here on.
+ */
+static void take(struct evsel *evsel, int cpu_idx, const struct event_reading *now, enum moment moment)
+{
+	struct bperf_evsel *priv = evsel->priv;
+	struct bperf_cpu *cpu = &priv->cpu[cpu_idx];
+	struct counts_values *count = counts__at(evsel->counts, cpu_idx, 0);
+	const struct event_reading *base = &cpu->base;
+
+	if (now->err) {
+		count_error(priv, now->err);
+	} else if (moment != BEGIN && cpu->has_base && now->gen == base->gen && is_newer(now, base)) {
+		count->val = cpu->before.val + now->counter - base->counter;
+		count->ena = cpu->before.ena + now->enabled_ns - base->enabled_ns;
+		count->run = cpu->before.run + now->running_ns - base->running_ns;
+	} else {
+		if (moment != BEGIN && cpu->has_base && now->gen == base->gen)
+			count_error(priv, ERANGE);
+		cpu->before = *count;
+		cpu->base = *now;
+		cpu->has_base = true;
+	}
+	if (moment == END) {
+		cpu->before = *count;
+		cpu->has_base = false;
+	}
+}
+
+static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
+{
+	struct evlist *evlist = bperf->base.plan->evlist;
+	struct event_reading readings[MAX_EVENTS];
+	uint64_t mask[MASK_WORDS] = {};
+	int slots[MAX_EVENTS];
+	struct evsel *evsel;
+	int nr = 0, i, err;
+
+	evlist__for_each(evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel) || !cpumap__has(evsel->cpus, cpu))
+			continue;
+		mask[priv->slot / 64] |= 1ULL << priv->slot % 64;
+		bperf->sharing[nr++] = evsel;
+	}
+	err = leader__sync(bperf->leader, cpu, mask);
+	/* What an offline CPU counted before is final. */
+	if (err == -ENXIO)
+		return 0;
+	if (err) {
+		pr_err("reading the shared events of CPU %d failed: %s", cpu, strerror(-err));
+		return err;
+	}
+	/* Events given twice share a slot, so there can be more events than slots: in batches. */
+	for (int done = 0; done < nr;) {
+		int batch = nr - done < MAX_EVENTS ? nr - done : MAX_EVENTS;
+
+		for (i = 0; i < batch; i++)
+			slots[i] = ((struct bperf_evsel *)bperf->sharing[done + i]->priv)->slot;
+		leader__readings(bperf->leader, cpu, slots, batch, readings);
+		for (i = 0; i < batch; i++) {
+			evsel = bperf->sharing[done + i];
+			take(evsel, cpumap__idx(evsel->cpus, cpu), &readings[i], moment);
+		}
+		done += batch;
+	}
+	return 0;
+}
+
+static int sync_all(struct bperf *bperf, enum moment moment)
+{
+	int err = 0;
+
+	for (int i = 0; i < bperf->cpus->nr && !err; i++)
+		err = sync_cpu(bperf, bperf->cpus->cpu[i], moment);
+	return err;
+}
+
+static int bperf__enable(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	if (bperf->is_enabled)
+		return 0;
+	bperf->is_enabled = true;
+	return sync_all(bperf, BEGIN);
+}
+
+static int bperf__disable(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	if (!bperf->is_enabled)
+		return 0;
+	bperf->is_enabled = false;
+	return sync_all(bperf, END);
+}
+
+static int bperf__read(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	return bperf->is_enabled ? sync_all(bperf, READ) : 0;
+}
+
+/* --- the end --- */
+
+static void say_errors(const struct evsel *evsel)
+{
+	const struct bperf_evsel *priv = evsel->priv;
+
+	if (priv->nr_errors)
+		pr_warn("'%s': %d readings failed (%s)%s", evsel->name, priv->nr_errors,
+			strerror(priv->last_err),
+			priv->last_err == EBUSY ? ": a pinned event that found no free counter" : "");
+}
+
+static void bperf__destroy(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self || !evsel->priv)
+			continue;
+		say_errors(evsel);
+		free(evsel->priv);
+		evsel->priv = NULL;
+	}
+	/* Without the lock we go as a crash would: the next run cleans up. */
+	if (bperf->leader && !attr_map__relock(bperf->attr_map))
+		leader__leave(bperf->leader);
+	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
+	leader__delete(bperf->leader);
+	attr_map__delete(bperf->attr_map);
+	cpumap__delete(bperf->cpus);
+	free(bperf->sharing);
+	free(bperf);
+}
+
+static const struct counter_ops bperf_ops = {
+	.name = "bperf",
+	.open = bperf__open,
+	.enable = bperf__enable,
+	.disable = bperf__disable,
+	.read = bperf__read,
+	.destroy = bperf__destroy,
+};
+
+struct counter *counter_bperf__new(const struct counter_plan *plan)
+{
+	struct bperf *bperf = calloc(1, sizeof(*bperf));
+
+	if (!bperf)
+		return NULL;
+	bperf->base.ops = &bperf_ops;
+	bperf->base.plan = plan;
+	return &bperf->base;
+}

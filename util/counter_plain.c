@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counting with perf events of one's own: one per event, CPU and thread. */
+#include "counter.h"
+
+#include "counts.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "msg.h"
+#include "perf_event.h"
+#include "target.h"
+#include "thread_map.h"
+#include "util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+struct plain_evsel {
+	struct evsel *group;		/* the first member that opened: whose descriptor leads */
+	int nr_group;			/* of that one: members that opened */
+	bool in_group;			/* read with PERF_FORMAT_GROUP */
+	int fds[];			/* as evsel->counts; -1: the thread was gone, the CPU offline */
+};
+
+struct plain {
+	struct counter base;
+	bool exec_enables;		/* the first enable() is the workload's exec */
+};
+
+static struct plain *to_plain(struct counter *counter)
+{
+	return (struct plain *)counter;
+}
+
+static int nr_threads(const struct evsel *evsel)
+{
+	return evsel->threads ? evsel->threads->nr : 1;
+}
+
+static pid_t thread_at(const struct evsel *evsel, int thread)
+{
+	return evsel->threads ? evsel->threads->thread[thread].tid : -1;
+}
+
+static int nr_fds(const struct evsel *evsel)
+{
+	return evsel->cpus->nr * nr_threads(evsel);
+}
+
+static int *fd_at(const struct evsel *evsel, int cpu_idx, int thread)
+{
+	struct plain_evsel *priv = evsel->priv;
+
+	return &priv->fds[cpu_idx * nr_threads(evsel) + thread];
+}
+
+static void fill_attr(const struct counter_plan *plan, const struct evsel *evsel, bool leads,
+		      bool in_group, struct perf_event_attr *attr)
+{
+	*attr = evsel->attr;
+	attr->size = sizeof(*attr);
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (in_group)
+		attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	attr->sample_type = PERF_SAMPLE_IDENTIFIER;
+	attr->inherit = evsel->threads && !plan->target->no_inherit;
+	attr->disabled = leads;
+	attr->enable_on_exec = leads && plan->enable_on_exec;
+	/* Only the group's leader may be pinned or exclusive. */
+	if (!leads)
+		attr->exclusive = 0;
+}
+
+/*
+ * Ask for less where a kernel will not give all: ordinary users may not count the kernel, some
+ * PMUs cannot tell guests apart. Return: whether to try again.
+ */
+static bool ask_less(struct evsel *evsel, int err)
+{
+	if (err == -EACCES && !evsel->attr.exclude_kernel && perf_event__paranoid() > 1)
+		return !evsel__exclude_kernel(evsel);
+	return false;
+}
+
+static int open_one(struct counter *self, struct evsel *evsel, struct evsel *group, int cpu_idx,
+		    int thread)
+{
+	const struct plain_evsel *priv = evsel->priv;
+	int cpu = evsel->cpus->cpu[cpu_idx];
+	struct perf_event_attr attr;
+	int group_fd = -1, fd;
+
+	if (group) {
+		group_fd = *fd_at(group, cpu_idx, thread);
+		if (group_fd < 0)
+			return -ESRCH;
+	}
+	do {
+		fill_attr(self->plan, evsel, !group, priv->in_group, &attr);
+		fd = perf_event__open(&attr, thread_at(evsel, thread), cpu, group_fd, 0);
+	} while (fd < 0 && ask_less(evsel, fd));
+	return fd;
+}
+
+/*
+ * All instances of one event. A thread that is gone is no error as long as others are there.
+ * Return: 0 or the errno that refuses the event as such.
+ */
+static int open_evsel(struct counter *self, struct evsel *evsel, struct evsel *group)
+{
+	bool is_single = nr_threads(evsel) == 1;
+	int nr_open = 0, err = -ESRCH;
+
+	for (int thread = 0; thread < nr_threads(evsel); thread++) {
+		for (int i = 0; i < evsel->cpus->nr; i++) {
+			int fd = open_one(self, evsel, group, i, thread);
+
+			if (fd >= 0) {
+				*fd_at(evsel, i, thread) = fd;
+				nr_open++;
+				continue;
+			}
+			err = fd;
+			if (fd == -ESRCH && !is_single)
+				break;
+			return err;
+		}
+	}
+	return nr_open ? 0 : err;
+}
+
+static void close_evsel(struct evsel *evsel)
+{
+	struct plain_evsel *priv = evsel->priv;
+
+	if (!priv)
+		return;
+	for (int i = 0; i < nr_fds(evsel); i++)
+		close_fd(&priv->fds[i]);
+	free(priv);
+	evsel->priv = NULL;
+}
+
+static int alloc_priv(struct evsel *evsel, bool in_group)
+{
+	struct plain_evsel *priv = malloc(sizeof(*priv) + nr_fds(evsel) * sizeof(int));
+
+	if (!priv)
+		return -ENOMEM;
+	priv->group = NULL;
+	priv->nr_group = 0;
+	priv->in_group = in_group;
+	memset(priv->fds, -1, nr_fds(evsel) * sizeof(int));
+	evsel->priv = priv;
+	return evsel->counts ? 0 : evsel__alloc_counts(evsel);
+}
+
+/* A member that the kernel refuses is left out; the first that opens leads. -EAGAIN: try singly. */
+static int open_group(struct counter *self, struct evsel *const *group, int nr, bool is_weak)
+{
+	struct evsel *leads = NULL;
+
+	for (int i = 0; i < nr; i++) {
+		struct evsel *evsel = group[i];
+		int err = alloc_priv(evsel, nr > 1);
+
+		if (err)
+			return err;
+		err = open_evsel(self, evsel, leads);
+		if (!err) {
+			struct plain_evsel *priv = evsel->priv;
+
+			if (!leads)
+				leads = evsel;
+			priv->group = leads;
+			((struct plain_evsel *)leads->priv)->nr_group++;
+			evsel->state = EVSEL_COUNTING;
+			continue;
+		}
+		close_evsel(evsel);
+		if (is_weak && nr > 1 && (err == -EINVAL || err == -EBADF)) {
+			while (i--)
+				close_evsel(group[i]);
+			return -EAGAIN;
+		}
+		evsel->err = -err;
+		evsel->state = perf_event__is_unsupported(err) ? EVSEL_NOT_SUPPORTED : EVSEL_SKIPPED;
+	}
+	return 0;
+}
+
+static int plain__open(struct counter *self)
+{
+	struct evlist *evlist = self->plan->evlist;
+	int err = 0;
+
+	for (int i = 0; i < evlist->nr && !err; i++) {
+		struct evsel *evsel = evlist->evsels[i];
+
+		if (evsel->counter != self || !evsel__is_leader(evsel))
+			continue;
+		err = open_group(self, &evlist->evsels[i], evsel->nr_members, evsel->weak);
+		if (err != -EAGAIN)
+			continue;
+		err = 0;
+		for (int m = 0; m < evsel->nr_members && !err; m++)
+			err = open_group(self, &evlist->evsels[i + m], 1, false);
+	}
+	return err;
+}
+
+/* --- counting --- */
+
+static bool leads_group(const struct counter *self, const struct evsel *evsel)
+{
+	return evsel->counter == self && evsel->state == EVSEL_COUNTING &&
+	       ((struct plain_evsel *)evsel->priv)->group == evsel;
+}
+
+static int control_all(struct counter *self, unsigned long request)
+{
+	struct evsel *evsel;
+	int err = 0, i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		struct plain_evsel *priv = evsel->priv;
+
+		if (!leads_group(self, evsel))
+			continue;
+		for (int n = 0; n < nr_fds(evsel); n++) {
+			if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
+				err = -errno;
+		}
+	}
+	return err;
+}
+
+static int plain__enable(struct counter *self)
+{
+	struct plain *plain = to_plain(self);
+
+	if (plain->exec_enables) {
+		plain->exec_enables = false;
+		return 0;
+	}
+	return control_all(self, PERF_EVENT_IOC_ENABLE);
+}
+
+static int plain__disable(struct counter *self)
+{
+	return control_all(self, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Single: {value, enabled, running}; in a group: {nr, enabled, running, nr * {value, id}}. */
+static int read_instance(const struct evsel *leads, struct evsel *const *members, int n)
+{
+	const struct plain_evsel *priv = leads->priv;
+	size_t size = (3 + 2 * priv->nr_group) * sizeof(uint64_t);
+	uint64_t *buf __cleanup(free_ptr) = malloc(size);
+	ssize_t len;
+
+	if (!buf)
+		return -ENOMEM;
+	if (priv->fds[n] < 0)
+		return 0;
+	len = read(priv->fds[n], buf, size);
+	if (len < 0)
+		return -errno;
+	for (int m = 0, seen = 0; seen < priv->nr_group; m++) {
+		const struct plain_evsel *member = members[m]->priv;
+		struct counts_values *count;
+
+		if (!member || member->group != leads)
+			continue;
+		count = &members[m]->counts->values[n];
+		/* End of file is a pinned event that lost its counter: counted nothing. */
+		if (!len)
+			*count = (struct counts_values){};
+		else if (priv->in_group)
+			*count = (struct counts_values){ buf[3 + 2 * seen], buf[1], buf[2] };
+		else
+			*count = (struct counts_values){ buf[0], buf[1], buf[2] };
+		seen++;
+	}
+	return 0;
+}
+
+static int plain__read(struct counter *self)
+{
+	struct evlist *evlist = self->plan->evlist;
+	struct evsel *evsel;
+	int err = 0, i;
+
+	evlist__for_each(evlist, evsel, i) {
+		if (!leads_group(self, evsel))
+			continue;
+		for (int n = 0; n < nr_fds(evsel) && !err; n++)
+			err = read_instance(evsel, &evlist->evsels[i], n);
+	}
+	return err;
+}
+
+static void plain__destroy(struct counter *self)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter == self)
+			close_evsel(evsel);
+	}
+	free(to_plain(self));
+}
+
+static const struct counter_ops plain_ops = {
+	.name = "plain",
+	.open = plain__open,
+	.enable = plain__enable,
+	.disable = plain__disable,
+	.read = plain__read,
+	.destroy = plain__destroy,
+};
+
+struct counter *counter_plain__new(const struct counter_plan *plan)
+{
+	struct plain *plain = calloc(1, sizeof(*plain));
+
+	if (!plain)
+		return NULL;
+	plain->base.ops = &plain_ops;
+	plain->base.plan = plan;
+	plain->exec_enables = plan->enable_on_exec;
+	return &plain->base;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Values that perf itself provides: clocks of the run, and what the machine is like. */
+#include "counter.h"
+
+#include "counts.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "target.h"
+#include "thread_map.h"
+#include "tool_facts.h"
+#include "util.h"
+#include "workload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A clock of one instance: what it showed when the window began, what windows before had. */
+struct tool_cell {
+	uint64_t base;
+	uint64_t before;
+};
+
+struct tool {
+	struct counter base;
+	bool is_enabled;
+};
+
+/* ns of user or system time that an instance's CPU, thread or finished workload has used. */
+static int read_cpu_time(const struct counter_plan *plan, const struct evsel *evsel, int cpu_idx,
+			 int thread, uint64_t *ns)
+{
+	bool is_user = evsel->tool == TOOL_USER_TIME;
+
+	if (plan->workload && plan->workload->is_done && target__has_task(plan->target)) {
+		*ns = is_user ? plan->workload->user_ns : plan->workload->sys_ns;
+		return 0;
+	}
+	if (evsel->threads)
+		return tool__thread_time(evsel->threads->thread[thread].tid, is_user, ns);
+	return tool__cpu_time(evsel->cpus->cpu[cpu_idx], is_user, ns);
+}
+
+static int read_clock(const struct counter_plan *plan, const struct evsel *evsel, int cpu_idx,
+		      int thread, uint64_t *value)
+{
+	switch (evsel->tool) {
+	case TOOL_DURATION_TIME:
+		*value = clock_ns();
+		return 0;
+	case TOOL_USER_TIME:
+	case TOOL_SYSTEM_TIME:
+		return read_cpu_time(plan, evsel, cpu_idx, thread, value);
+	default:
+		return tool__fact(evsel->tool, plan->target, value);
+	}
+}
+
+static bool is_clock(const struct evsel *evsel)
+{
+	return evsel->tool == TOOL_DURATION_TIME || evsel->tool == TOOL_USER_TIME ||
+	       evsel->tool == TOOL_SYSTEM_TIME;
+}
+
+static int tool__open(struct counter *self)
+{
+	struct evsel *evsel;
+	uint64_t value;
+	int i, err;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self)
+			continue;
+		err = evsel__alloc_counts(evsel);
+		if (err)
+			return err;
+		evsel->priv = calloc(evsel->counts->nr_cpus * evsel->counts->nr_threads,
+				     sizeof(struct tool_cell));
+		if (!evsel->priv)
+			return -ENOMEM;
+		evsel->state = EVSEL_COUNTING;
+		if (!is_clock(evsel) && read_clock(self->plan, evsel, 0, 0, &value)) {
+			evsel->state = EVSEL_NOT_SUPPORTED;
+			evsel->err = ENOENT;
+		}
+	}
+	return 0;
+}
+
+enum moment { BEGIN, READ, END };
+
+/* A thread that has ended has no times any more: what it had at the last look stays. */
+static void take(const struct counter_plan *plan, struct evsel *evsel, int cpu_idx, int thread,
+		 enum moment moment)
+{
+	struct counts_values *count = counts__at(evsel->counts, cpu_idx, thread);
+	struct tool_cell *cell =
+		(struct tool_cell *)evsel->priv + (count - evsel->counts->values);
+	uint64_t now;
+
+	if (read_clock(plan, evsel, cpu_idx, thread, &now))
+		return;
+	count->ena = count->run = 1;
+	if (!is_clock(evsel)) {
+		count->val = now;
+	} else if (moment == BEGIN) {
+		cell->before = count->val;
+		cell->base = now;
+	} else {
+		count->val = cell->before + (now > cell->base ? now - cell->base : 0);
+	}
+}
+
+static int take_all(struct counter *self, enum moment moment)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self || evsel->state != EVSEL_COUNTING)
+			continue;
+		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
+			for (int t = 0; t < evsel->counts->nr_threads; t++)
+				take(self->plan, evsel, c, t, moment);
+		}
+	}
+	return 0;
+}
+
+static int tool__enable(struct counter *self)
+{
+	struct tool *tool = (struct tool *)self;
+
+	if (tool->is_enabled)
+		return 0;
+	tool->is_enabled = true;
+	return take_all(self, BEGIN);
+}
+
+static int tool__read(struct counter *self)
+{
+	return ((struct tool *)self)->is_enabled ? take_all(self, READ) : 0;
+}
+
+static int tool__disable(struct counter *self)
+{
+	struct tool *tool = (struct tool *)self;
+
+	if (!tool->is_enabled)
+		return 0;
+	tool->is_enabled = false;
+	return take_all(self, END);
+}
+
+static void tool__destroy(struct counter *self)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self)
+			continue;
+		free(evsel->priv);
+		evsel->priv = NULL;
+	}
+	free(self);
+}
+
+static const struct counter_ops tool_ops = {
+	.name = "tool",
+	.open = tool__open,
+	.enable = tool__enable,
+	.disable = tool__disable,
+	.read = tool__read,
+	.destroy = tool__destroy,
+};
+
+struct counter *counter_tool__new(const struct counter_plan *plan)
+{
+	struct tool *tool = calloc(1, sizeof(*tool));
+
+	if (!tool)
+		return NULL;
+	tool->base.ops = &tool_ops;
+	tool->base.plan = plan;
+	return &tool->base;
+}

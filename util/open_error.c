@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "open_error.h"
+
+#include "evsel.h"
+#include "msg.h"
+#include "perf_event.h"
+#include "pmu.h"
+#include "target.h"
+#include "util.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One line for any errno; NULL: nothing better than the system's own words. */
+static char *reason(const struct evsel *evsel, const struct target *target)
+{
+	const char *pmu = evsel->pmu ? evsel->pmu->name : "the PMU";
+
+	switch (evsel->err) {
+	case EACCES:
+	case EPERM:
+		return xasprintf("'%s': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= %d (now %d)",
+				 evsel->name, target__has_task(target) ? 1 : 0,
+				 perf_event__paranoid());
+	case EINVAL:
+	case ENOENT:
+	case ENOSYS:
+	case EOPNOTSUPP:
+		if (evsel->needs_cpu && target__has_task(target))
+			return xasprintf("'%s': %s cannot count it in per-thread mode, enable system wide with '-a'.",
+					 evsel->name, pmu);
+		return xasprintf("The %s event is not supported.", evsel->name);
+	case ENODEV:
+		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name, pmu);
+	case ESRCH:
+		return xasprintf("'%s': the task to count has ended", evsel->name);
+	case EBUSY:
+		return xasprintf("'%s': the counters of %s are in use by an exclusive event",
+				 evsel->name, pmu);
+	case EMFILE:
+		return xasprintf("'%s': too many open files: raise the limit with ulimit -n",
+				 evsel->name);
+	default:
+		return xasprintf("'%s': perf_event_open failed: %s (dmesg may have more)",
+				 evsel->name, strerror(evsel->err));
+	}
+}
+
+static void print_levels(void)
+{
+	static const char *const levels[] = {
+		"  -1: everything is allowed to everybody",
+		"   0: no raw and function tracepoints without CAP_PERFMON",
+		"   1: nor whole CPUs",
+		"   2: nor the kernel's part of one's own tasks",
+		" > 2: nothing (where the distribution knows this level)",
+	};
+
+	pr_text("kernel.perf_event_paranoid is %d now; its levels, each adding to the one above:\n",
+		perf_event__paranoid());
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		pr_text("%s\n", levels[i]);
+	pr_text("An administrator can lower it: sysctl kernel.perf_event_paranoid=LEVEL\n");
+}
+
+void open_error__print(const struct evsel *evsel, const struct target *target)
+{
+	char *text __cleanup(free_ptr) = reason(evsel, target);
+
+	if (evsel->err == EACCES)
+		pr_text("Access to performance monitoring and observability operations is limited.\n");
+	else if (evsel->err == EPERM)
+		pr_text("No permission to enable %s event.\n", evsel->name);
+	if (text)
+		pr_text("%s\n", text);
+	if (evsel->err == EACCES || evsel->err == EPERM)
+		print_levels();
+}
+
+void open_error__warn(const struct evsel *evsel, const struct target *target)
+{
+	char *text __cleanup(free_ptr) = reason(evsel, target);
+
+	if (text)
+		pr_warn("%s", text);
+}

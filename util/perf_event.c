@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_event.h"
+
+#include "../bpf_skel/leader.h"
+#include "util.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+/* The soft limit to the hard one, then, where we may, the hard one too. */
+static int raise_nofile(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return -errno;
+	if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+	} else {
+		limit.rlim_cur += 4096;
+		limit.rlim_max = limit.rlim_cur;
+	}
+	return setrlimit(RLIMIT_NOFILE, &limit) ? -errno : 0;
+}
+
+int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+		     unsigned long flags)
+{
+	for (;;) {
+		int fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
+				 flags | PERF_FLAG_FD_CLOEXEC);
+		int err = -errno;
+
+		if (fd >= 0)
+			return fd;
+		if (err == -EINTR)
+			continue;
+		if (err != -EMFILE || raise_nofile())
+			return err;
+	}
+}
+
+int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd)
+{
+	struct perf_event_attr attr;
+
+	memcpy(&attr, key->bytes, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return perf_event__open(&attr, -1, cpu, group_fd, 0);
+}
+
+int perf_event__paranoid(void)
+{
+	char *file __cleanup(free_ptr) =
+		xasprintf("%s/sys/kernel/perf_event_paranoid", procfs_root());
+	char *text __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
+
+	return text ? atoi(text) : -2;
+}
+
+int perf_event__is_unsupported(int err)
+{
+	switch (-err) {
+	case ENOENT:
+	case EINVAL:
+	case ENOSYS:
+	case ENXIO:
+	case EOPNOTSUPP:
+		return 1;
+	default:
+		return 0;
+	}
+}

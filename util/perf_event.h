@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_UTIL_PERF_EVENT_H
+#define PERF_UTIL_PERF_EVENT_H
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+struct attr_key;
+
+/**
+ * perf_event__open() - the system call, close-on-exec
+ *
+ * When descriptors run out the limit is raised as far as it goes.
+ * Return: a descriptor or -errno.
+ */
+int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+		     unsigned long flags);
+
+/**
+ * perf_event__open_shared() - one CPU's event for everybody: counting at once, no inheritance
+ * @group_fd: of the group's leader on this CPU, or -1
+ *
+ * Return: a descriptor or -errno.
+ */
+int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd);
+
+/**
+ * perf_event__paranoid() - kernel.perf_event_paranoid, or -2 when it cannot be read
+ */
+int perf_event__paranoid(void);
+
+/**
+ * perf_event__is_unsupported() - whether an errno of open means "this machine cannot count that"
+ */
+int perf_event__is_unsupported(int err);
+
+#endif

@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "stat_run.h"
+
+#include "control.h"
+#include "counts.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "msg.h"
+#include "open_error.h"
+#include "thread_map.h"
+#include "util.h"
+#include "workload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define STATUS_FAILED 1
+#define STATUS_INVALID 22
+
+/* How often tasks that have no descriptor to wait on are looked for. */
+#define TASK_POLL_MS 50
+/* How long a workload may take to follow our SIGTERM before its counts are printed without it. */
+#define TERM_WAIT_MS 200
+
+enum { PLAIN, BPERF, TOOL, NR_COUNTERS };
+
+/* One pass of the loop. */
+struct pass {
+	struct stat_run *run;
+	struct counter *counters[NR_COUNTERS];	/* NULL: not in use */
+	struct workload workload;
+	struct pollfd *waits;		/* tasks; -1: ended, or to be looked for */
+	int nr_waits;
+	uint64_t start_ns;
+	uint64_t next_print_ns, enable_at_ns, end_at_ns;	/* 0: never */
+	unsigned int nr_printed;
+	bool is_enabled;
+	bool is_over;
+};
+
+/* --- before opening --- */
+
+static int use_cpus(struct evsel *evsel, const struct cpumap *cpus)
+{
+	static const int any = -1;
+
+	cpumap__delete(evsel->cpus);
+	evsel->cpus = cpus ? cpumap__dup(cpus) : cpumap__new(&any, 1);
+	return evsel->cpus ? 0 : -ENOMEM;
+}
+
+/* Tool events are read once, on the first CPU; the times of a CPU on each. */
+static int assign_tool(struct evsel *evsel, const struct cpumap *cpus)
+{
+	bool per_cpu = evsel->tool == TOOL_USER_TIME || evsel->tool == TOOL_SYSTEM_TIME;
+	struct cpumap *first;
+	int err;
+
+	if (!cpus || per_cpu)
+		return use_cpus(evsel, cpus);
+	first = cpumap__new(cpus->cpu, 1);
+	if (!first)
+		return -ENOMEM;
+	err = use_cpus(evsel, first);
+	cpumap__delete(first);
+	return err;
+}
+
+static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus)
+{
+	struct cpumap *both;
+	int err;
+
+	if (evsel->tool != TOOL_NONE)
+		return assign_tool(evsel, cpus);
+	if (!cpus)
+		return use_cpus(evsel, evsel->needs_cpu ? evsel->own_cpus : NULL);
+	if (!evsel->own_cpus)
+		return use_cpus(evsel, cpus);
+	both = cpumap__and(cpus, evsel->own_cpus);
+	if (!both)
+		return -ENOMEM;
+	err = use_cpus(evsel, both);
+	cpumap__delete(both);
+	return err;
+}
+
+/* "8" or "8 and 9" or "8-11", with the right verb. */
+static char *offline_text(const struct cpumap *offline)
+{
+	char *list __cleanup(free_ptr) = cpumap__str(offline);
+
+	if (!list)
+		return NULL;
+	return xasprintf(offline->nr == 1 ? "CPU %s is offline" : "CPUs %s are offline", list);
+}
+
+/* The CPUs to count on; NULL with *status 0 for task targets. */
+static struct cpumap *target_cpus(const struct target *target, int *status)
+{
+	struct cpumap *online = NULL, *asked = NULL, *both = NULL, *offline = NULL;
+	char *online_text __cleanup(free_ptr) = NULL;
+	char *what __cleanup(free_ptr) = NULL;
+
+	*status = 0;
+	if (target__has_task(target))
+		return NULL;
+	*status = STATUS_FAILED;
+	online = cpumap__online();
+	if (!online) {
+		pr_err("cannot tell which CPUs are online: %s", strerror(errno));
+		return NULL;
+	}
+	if (!target->cpu_list) {
+		*status = 0;
+		return online;
+	}
+	asked = cpumap__parse(target->cpu_list);
+	if (!asked) {
+		pr_err("-C %s: not a list of CPUs such as 0-3,6", target->cpu_list);
+		*status = STATUS_INVALID;
+		goto out;
+	}
+	both = cpumap__and(asked, online);
+	offline = cpumap__minus(asked, online);
+	online_text = cpumap__str(online);
+	if (!both || !offline || !online_text)
+		goto out;
+	what = offline->nr ? offline_text(offline) : NULL;
+	if (!both->nr) {
+		pr_text("Error:\nNo supported events found.\n-C %s: %s (online: %s)\n",
+			target->cpu_list, what ? what : "none", online_text);
+		cpumap__delete(both);
+		both = NULL;
+		goto out;
+	}
+	if (what)
+		pr_warn("-C %s: %s: skipped (online: %s)", target->cpu_list, what, online_text);
+	*status = 0;
+out:
+	cpumap__delete(online);
+	cpumap__delete(asked);
+	cpumap__delete(offline);
+	return both;
+}
+
+/* Whether the event can be shared at all; what its attr does not say cannot be. */
+static bool can_share(const struct evsel *evsel)
+{
+	return evsel->tool == TOOL_NONE && !evsel->filter;
+}
+
+static int check_sharing(struct stat_run *run)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(run->plan.evlist, evsel, i) {
+		if (run->share_all && can_share(evsel->leader))
+			evsel->share = true;
+		if (!evsel->share)
+			continue;
+		if (!can_share(evsel)) {
+			pr_verbose("'%s' is not shared: its %s is its own", evsel->name,
+				   evsel->filter ? "filter" : "value");
+			evsel->share = false;
+			continue;
+		}
+		if (target__has_task(&run->target)) {
+			pr_err("'%s': only whole CPUs are counted with shared events so far: use -a or -C, or leave out %s",
+			       evsel->name, run->share_all ? "--bpf-counters" : "the modifier b");
+			return STATUS_INVALID;
+		}
+	}
+	return 0;
+}
+
+int stat_run__assign(struct stat_run *run)
+{
+	struct evlist *evlist = run->plan.evlist;
+	struct cpumap *cpus;
+	struct evsel *evsel;
+	int status, i;
+
+	status = check_sharing(run);
+	if (status)
+		return status;
+	cpus = target_cpus(&run->target, &status);
+	if (status)
+		return status;
+	evlist__for_each(evlist, evsel, i) {
+		if (assign_cpus(evsel, run->target.per_thread ? NULL : cpus)) {
+			status = STATUS_FAILED;
+			pr_err("out of memory");
+			break;
+		}
+	}
+	cpumap__delete(cpus);
+	return status;
+}
+
+/* --- opening --- */
+
+static struct counter *(*const makers[NR_COUNTERS])(const struct counter_plan *) = {
+	[PLAIN] = counter_plain__new,
+	[BPERF] = counter_bperf__new,
+	[TOOL] = counter_tool__new,
+};
+
+static int counter_kind(const struct evsel *evsel)
+{
+	if (evsel->tool != TOOL_NONE)
+		return TOOL;
+	return evsel->share ? BPERF : PLAIN;
+}
+
+static int open_counters(struct pass *pass)
+{
+	const struct counter_plan *plan = &pass->run->plan;
+	struct evsel *evsel;
+	int err = 0, i;
+
+	evlist__for_each(plan->evlist, evsel, i) {
+		int kind = counter_kind(evsel);
+
+		evsel->threads = plan->threads;
+		evsel->state = EVSEL_UNOPENED;
+		evsel->err = 0;
+		free(evsel->counts);
+		evsel->counts = NULL;
+		evsel->counter = NULL;
+		/* A CPU list and a PMU's own CPUs may have none in common. */
+		if (!evsel->cpus->nr) {
+			evsel->state = EVSEL_NOT_SUPPORTED;
+			evsel->err = ENODEV;
+			continue;
+		}
+		if (!pass->counters[kind])
+			pass->counters[kind] = makers[kind](plan);
+		if (!pass->counters[kind])
+			return -ENOMEM;
+		evsel->counter = pass->counters[kind];
+	}
+	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+		if (pass->counters[c])
+			err = pass->counters[c]->ops->open(pass->counters[c]);
+	}
+	return err;
+}
+
+/* Without any event there is nothing to count, and the workload is not started. */
+static int check_opened(const struct stat_run *run)
+{
+	const struct evsel *last = NULL;
+	struct evsel *evsel;
+	bool is_counting = false;
+	int i;
+
+	evlist__for_each(run->plan.evlist, evsel, i) {
+		if (evsel->state == EVSEL_COUNTING && !evsel->hidden)
+			is_counting = true;
+		else if (evsel->state != EVSEL_COUNTING)
+			last = evsel;
+		if (evsel->state == EVSEL_SKIPPED)
+			open_error__warn(evsel, &run->target);
+		else if (evsel->state == EVSEL_NOT_SUPPORTED && !evsel->is_default)
+			pr_verbose("'%s' is not supported: %s", evsel->name, strerror(evsel->err));
+	}
+	if (is_counting || !last)
+		return 0;
+	pr_text("Error:\nNo supported events found.\n");
+	open_error__print(last, &run->target);
+	return STATUS_FAILED;
+}
+
+/* --- tasks --- */
+
+static int find_threads(struct pass *pass)
+{
+	const struct target *target = &pass->run->target;
+	struct counter_plan *plan = &pass->run->plan;
+
+	plan->threads = NULL;
+	if (target->pid_list)
+		plan->threads = thread_map__new_pids(target->pid_list);
+	else if (target->tid_list)
+		plan->threads = thread_map__new_tids(target->tid_list);
+	else if (target->per_thread)
+		plan->threads = thread_map__new_all();
+	else if (target__has_task(target))
+		plan->threads = thread_map__new_one(pass->workload.pid);
+	else
+		return 0;
+	if (plan->threads)
+		return 0;
+	if (errno == EINVAL || errno == ESRCH || errno == ENOENT)
+		pr_text("Problems finding threads of monitor\n");
+	if (errno == EINVAL)
+		pr_err("-%c %s: not a list of numbers such as 12,345", target->pid_list ? 'p' : 't',
+		       target->pid_list ? target->pid_list : target->tid_list);
+	else
+		pr_err("-%c %s: %s", target->pid_list ? 'p' : 't',
+		       target->pid_list ? target->pid_list : target->tid_list, strerror(errno));
+	return STATUS_INVALID;
+}
+
+/* What to wait on: the workload alone, else every task of the target; nothing for CPUs. */
+static int watch_tasks(struct pass *pass)
+{
+	const struct target *target = &pass->run->target;
+	struct thread_map *threads = pass->run->plan.threads;
+
+	if (pass->workload.pid || !target__is_attached(target))
+		return 0;
+	pass->waits = calloc(threads->nr, sizeof(*pass->waits));
+	if (!pass->waits)
+		return -ENOMEM;
+	pass->nr_waits = threads->nr;
+	for (int i = 0; i < threads->nr; i++) {
+		/* Fails for a thread that does not lead a process: those are looked for. */
+		pass->waits[i].fd = syscall(SYS_pidfd_open, threads->thread[i].tid, 0);
+		pass->waits[i].events = POLLIN;
+	}
+	return 0;
+}
+
+static bool is_task_alive(pid_t tid)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/stat", procfs_root(), tid);
+	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
+	const char *rest = text ? strrchr(text, ')') : NULL;
+
+	return rest && rest[1] == ' ' && rest[2] != 'Z' && rest[2] != 'X';
+}
+
+/* Whether everything that was to be counted has ended. */
+static bool is_target_gone(struct pass *pass)
+{
+	const struct thread_map *threads = pass->run->plan.threads;
+
+	if (pass->workload.pid)
+		return workload__wait(&pass->workload, false);
+	if (!pass->nr_waits)
+		return false;
+	for (int i = 0; i < pass->nr_waits; i++) {
+		struct pollfd *wait = &pass->waits[i];
+		struct pollfd one = { .fd = wait->fd, .events = POLLIN };
+
+		if (wait->fd >= 0 && poll(&one, 1, 0) == 1)
+			continue;
+		if (wait->fd >= 0 || is_task_alive(threads->thread[i].tid))
+			return false;
+	}
+	return true;
+}
+
+static bool needs_polling(const struct pass *pass)
+{
+	if (pass->workload.pid)
+		return pass->workload.pid_fd < 0;
+	for (int i = 0; i < pass->nr_waits; i++) {
+		if (pass->waits[i].fd < 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- counting --- */
+
+static int enable(struct pass *pass)
+{
+	int err = 0;
+
+	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+		if (pass->counters[c])
+			err = pass->counters[c]->ops->enable(pass->counters[c]);
+	}
+	pass->is_enabled = true;
+	return err;
+}
+
+/* In the reverse order of enable(), so that windows nest. */
+static int disable(struct pass *pass)
+{
+	int err = 0;
+
+	for (int c = NR_COUNTERS - 1; c >= 0; c--) {
+		int one = 0;
+
+		if (pass->counters[c])
+			one = pass->counters[c]->ops->disable(pass->counters[c]);
+		err = err ? err : one;
+	}
+	pass->is_enabled = false;
+	return err;
+}
+
+static int read_all(struct pass *pass)
+{
+	int err = 0;
+
+	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+		if (pass->counters[c])
+			err = pass->counters[c]->ops->read(pass->counters[c]);
+	}
+	return err;
+}
+
+static int print_interval(struct pass *pass)
+{
+	int err = read_all(pass);
+
+	if (!err)
+		err = stat__interval(pass->run->stat, clock_ns() - pass->start_ns);
+	pass->nr_printed++;
+	return err;
+}
+
+/* With -D -1 and --control an interval is printed at each change, besides the regular ones. */
+static int print_at_change(struct pass *pass)
+{
+	const struct stat_run *run = pass->run;
+
+	return run->delay_ms < 0 && run->config.interval_ms ? print_interval(pass) : 0;
+}
+
+static int obey(struct pass *pass)
+{
+	struct stat_run *run = pass->run;
+	enum control_command command;
+	int err = 0;
+
+	while (!err && run->control &&
+	       (command = control__next(run->control)) != CONTROL_NONE) {
+		switch (command) {
+		case CONTROL_ENABLE:
+			pass->enable_at_ns = 0;
+			if (!pass->is_enabled) {
+				err = enable(pass);
+				pr_text("Events enabled\n");
+				if (!err)
+					err = print_at_change(pass);
+			}
+			break;
+		case CONTROL_DISABLE:
+			if (pass->is_enabled) {
+				err = disable(pass);
+				pr_text("Events disabled\n");
+				if (!err)
+					err = print_at_change(pass);
+			}
+			break;
+		case CONTROL_STOP:
+			pass->is_over = true;
+			break;
+		case CONTROL_PING:
+			break;
+		case CONTROL_UNKNOWN:
+		case CONTROL_NONE:
+			continue;
+		}
+		control__ack(run->control);
+	}
+	return err;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* Wait for whatever comes first: a command, the end of a task, a moment, a signal. */
+static void wait_next(struct pass *pass, const sigset_t *unblocked)
+{
+	struct stat_run *run = pass->run;
+	struct pollfd fds[2 + pass->nr_waits];
+	uint64_t at_ns, now_ns = clock_ns();
+	struct timespec timeout, *wait = NULL;
+	int nr = 0;
+
+	if (run->control)
+		fds[nr++] = (struct pollfd){ .fd = run->control->fd, .events = POLLIN };
+	if (pass->workload.pid)
+		fds[nr++] = (struct pollfd){ .fd = pass->workload.pid_fd, .events = POLLIN };
+	/* One that is still there is enough to wait on: those that ended would end every wait. */
+	for (int i = 0; i < pass->nr_waits; i++) {
+		struct pollfd one = { .fd = pass->waits[i].fd, .events = POLLIN };
+
+		if (one.fd >= 0 && !poll(&one, 1, 0)) {
+			fds[nr++] = one;
+			break;
+		}
+	}
+	at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns), pass->end_at_ns);
+	if (needs_polling(pass))
+		at_ns = earliest(at_ns, now_ns + TASK_POLL_MS * NSEC_PER_MSEC);
+	if (at_ns) {
+		uint64_t left_ns = at_ns > now_ns ? at_ns - now_ns : 0;
+
+		timeout.tv_sec = left_ns / NSEC_PER_SEC;
+		timeout.tv_nsec = left_ns % NSEC_PER_SEC;
+		wait = &timeout;
+	}
+	ppoll(fds, nr, wait, unblocked);
+}
+
+static bool is_due(uint64_t at_ns)
+{
+	return at_ns && clock_ns() >= at_ns;
+}
+
+/* The last interval asked for is the end when CPUs are counted; a task is waited for silently. */
+static int on_interval(struct pass *pass)
+{
+	struct stat_run *run = pass->run;
+	int err = print_interval(pass);
+
+	pass->next_print_ns += run->config.interval_ms * NSEC_PER_MSEC;
+	if (pass->next_print_ns <= clock_ns())
+		pass->next_print_ns = clock_ns() + run->config.interval_ms * NSEC_PER_MSEC;
+	if (run->interval_count && pass->nr_printed >= run->interval_count) {
+		pass->next_print_ns = 0;
+		pass->is_over = !pass->workload.pid;
+	}
+	return err;
+}
+
+static int loop(struct pass *pass, const sigset_t *unblocked)
+{
+	int err = 0;
+
+	while (!err && !pass->is_over && !*pass->run->signal) {
+		if (is_target_gone(pass))
+			break;
+		wait_next(pass, unblocked);
+		if (is_due(pass->enable_at_ns)) {
+			pass->enable_at_ns = 0;
+			err = enable(pass);
+			pr_text("Events enabled\n");
+		}
+		if (!err)
+			err = obey(pass);
+		if (!err && is_due(pass->next_print_ns) && !is_target_gone(pass))
+			err = on_interval(pass);
+		if (is_due(pass->end_at_ns))
+			pass->is_over = true;
+	}
+	return err;
+}
+
+/*
+ * A workload that still runs when we end is told to, and its end is waited for briefly, so that
+ * what it does on the way out is counted, too.
+ */
+static void end_workload(struct pass *pass)
+{
+	uint64_t until_ns = clock_ns() + TERM_WAIT_MS * NSEC_PER_MSEC;
+
+	if (!pass->workload.pid || pass->workload.is_done)
+		return;
+	kill(pass->workload.pid, SIGTERM);
+	while (!workload__wait(&pass->workload, false) && clock_ns() < until_ns) {
+		struct pollfd fd = { .fd = pass->workload.pid_fd, .events = POLLIN };
+
+		poll(&fd, 1, fd.fd >= 0 ? TERM_WAIT_MS : 1);
+	}
+}
+
+static int workload_status(const struct stat_run *run, const struct workload *workload)
+{
+	if (!workload->pid || !workload->is_done)
+		return 0;
+	if (WIFEXITED(workload->status))
+		return WEXITSTATUS(workload->status);
+	if (WIFSIGNALED(workload->status)) {
+		pr_text("%s: %s\n", run->target.argv[0], strsignal(WTERMSIG(workload->status)));
+		return 128 + WTERMSIG(workload->status);
+	}
+	return 0;
+}
+
+static int start(struct pass *pass)
+{
+	struct stat_run *run = pass->run;
+	int err = 0;
+
+	pass->start_ns = clock_ns();
+	if (!run->delay_ms)
+		err = enable(pass);
+	else if (run->delay_ms > 0)
+		pass->enable_at_ns = pass->start_ns + run->delay_ms * NSEC_PER_MSEC;
+	else
+		pr_text("Events disabled\n");
+	if (err)
+		return err;
+	if (run->config.interval_ms)
+		pass->next_print_ns = pass->start_ns + run->config.interval_ms * NSEC_PER_MSEC;
+	if (run->timeout_ms)
+		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
+	if (!pass->workload.pid)
+		return 0;
+	err = workload__start(&pass->workload);
+	if (err)
+		pr_text("Workload failed: %s\n", strerror(-err));
+	return err;
+}
+
+static int finish(struct pass *pass)
+{
+	struct stat_run *run = pass->run;
+	struct stat_times times;
+	int err;
+
+	err = disable(pass);
+	times.elapsed_ns = clock_ns() - pass->start_ns;
+	if (!err)
+		err = read_all(pass);
+	/* What is left since the last interval. */
+	if (!err && run->config.interval_ms && (!run->interval_count || pass->next_print_ns))
+		err = stat__interval(run->stat, times.elapsed_ns);
+	times.user_ns = pass->workload.user_ns;
+	times.sys_ns = pass->workload.sys_ns;
+	if (!err)
+		err = stat__run_done(run->stat, &times);
+	return err;
+}
+
+int stat_run__once(struct stat_run *run, int *status)
+{
+	struct pass pass = { .run = run };
+	sigset_t blocked, unblocked;
+	int err = 0, failed = 0;
+
+	*status = 0;
+	run->plan.target = &run->target;
+	run->plan.workload = NULL;
+	if (run->target.argc) {
+		err = workload__fork(&pass.workload, run->target.argv);
+		if (err) {
+			pr_err("cannot start '%s': %s", run->target.argv[0], strerror(-err));
+			return STATUS_FAILED;
+		}
+		run->plan.workload = &pass.workload;
+	}
+	run->plan.enable_on_exec = target__has_task(&run->target) && run->target.argc &&
+				   !target__is_attached(&run->target) && !run->delay_ms;
+	failed = find_threads(&pass);
+	if (failed)
+		goto out;
+	failed = STATUS_FAILED;
+	err = open_counters(&pass);
+	if (err)
+		goto out;
+	if (check_opened(run))
+		goto out;
+	if (watch_tasks(&pass))
+		goto out;
+	err = start(&pass);
+	if (err)
+		goto out;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	err = loop(&pass, &unblocked);
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	end_workload(&pass);
+	if (!err)
+		err = finish(&pass);
+	failed = err ? STATUS_FAILED : 0;
+	*status = workload_status(run, &pass.workload);
+out:
+	if (err == -ENOMEM)
+		pr_err("out of memory");
+	for (int c = 0; c < NR_COUNTERS; c++) {
+		if (pass.counters[c])
+			pass.counters[c]->ops->destroy(pass.counters[c]);
+	}
+	workload__delete(&pass.workload);
+	for (int i = 0; i < pass.nr_waits; i++)
+		close_fd(&pass.waits[i].fd);
+	free(pass.waits);
+	thread_map__delete(run->plan.threads);
+	run->plan.threads = NULL;
+	return failed;
+}

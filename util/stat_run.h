@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_UTIL_STAT_RUN_H
+#define PERF_UTIL_STAT_RUN_H
+
+/* The run loop of perf stat: opens, starts, waits, reads, ends; knows neither back ends nor formats. */
+
+#include "counter.h"
+#include "stat.h"
+#include "target.h"
+
+#include <signal.h>
+
+struct control;
+
+/* What one perf stat does; filled by the command line. */
+struct stat_run {
+	struct counter_plan plan;
+	struct target target;
+	struct stat_config config;
+	struct stat *stat;
+	bool share_all;			/* --bpf-counters */
+	int delay_ms;			/* -D; -1: disabled until --control says otherwise */
+	unsigned int timeout_ms;	/* --timeout; 0: none */
+	unsigned int interval_count;	/* 0: no limit */
+	struct control *control;	/* NULL: none */
+	const volatile sig_atomic_t *signal;	/* the signal that asks us to end; 0: none yet */
+};
+
+/**
+ * stat_run__counters() - whether and how each event can be counted, before anything is opened
+ *
+ * Settles the CPUs, threads and back end of every event of the plan.
+ * Return: 0, or a positive exit status after a message.
+ */
+int stat_run__assign(struct stat_run *run);
+
+/**
+ * stat_run__once() - count once, from opening to the last read; print intervals on the way
+ *
+ * Return: 0 or a positive exit status after a message: nothing was counted. @status receives the
+ * exit status of the run itself: the workload's.
+ */
+int stat_run__once(struct stat_run *run, int *status);
+
+#endif
