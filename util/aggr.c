@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "aggr.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "thread_map.h"
+#include "util.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct aggr_style styles[] = {
+	[AGGR_NONE] = { .name = "cpu", .width = 6 },
+	[AGGR_GLOBAL] = { .name = NULL },
+	[AGGR_SOCKET] = { .name = "socket", .width = 6, .counted = true },
+	[AGGR_DIE] = { .name = "die", .width = 12, .counted = true },
+	[AGGR_CLUSTER] = { .name = "cluster", .width = 20, .counted = true },
+	[AGGR_CACHE] = { .name = "cache", .width = 22, .counted = true },
+	[AGGR_CORE] = { .name = "core", .width = 18, .counted = true },
+	[AGGR_THREAD] = { .name = "thread", .width = 24 },
+	[AGGR_NODE] = { .name = "node", .width = 6, .counted = true },
+};
+
+const struct aggr_style *aggr_style(enum aggr_mode mode)
+{
+	if (mode >= ARRAY_SIZE(styles) || !styles[mode].name)
+		return &styles[AGGR_GLOBAL];
+	return &styles[mode];
+}
+
+/* Files of a CPU's topology directory; the kernel leaves out what the machine does not have. */
+static const struct {
+	const char *file;
+	size_t offset;
+} topology_files[] = {
+	{ "physical_package_id", offsetof(struct cpu_topology, socket) },
+	{ "die_id", offsetof(struct cpu_topology, die) },
+	{ "cluster_id", offsetof(struct cpu_topology, cluster) },
+	{ "core_id", offsetof(struct cpu_topology, core) },
+};
+
+static char *read_cpu_line(const char *sysfs, int cpu, const char *file)
+{
+	char *path = xasprintf("%s/devices/system/cpu/cpu%d/%s", sysfs, cpu, file), *line;
+
+	if (!path)
+		return NULL;
+	line = read_file_line(path);
+	free(path);
+	return line;
+}
+
+static int read_cpu_int(const char *sysfs, int cpu, const char *file, int missing)
+{
+	char *line = read_cpu_line(sysfs, cpu, file), *end;
+	int value = missing;
+	long number;
+
+	if (line) {
+		number = strtol(line, &end, 10);
+		/* The kernel says -1 where firmware says nothing. */
+		if (end != line && number >= 0)
+			value = number;
+	}
+	free(line);
+	return value;
+}
+
+/* The cache of the wanted level, or of the highest one; named after its first CPU. */
+static void read_cache(struct cpu_topology *place, const char *sysfs, int cpu, int wanted)
+{
+	char file[64], *shared;
+	int i, level;
+
+	place->cache_level = -1;
+	place->cache = -1;
+	for (i = 0;; i++) {
+		snprintf(file, sizeof(file), "cache/index%d/level", i);
+		level = read_cpu_int(sysfs, cpu, file, -1);
+		if (level < 0)
+			return;
+		if (wanted ? level != wanted || place->cache_level >= 0 :
+			     level <= place->cache_level)
+			continue;
+		snprintf(file, sizeof(file), "cache/index%d/shared_cpu_list", i);
+		shared = read_cpu_line(sysfs, cpu, file);
+		if (shared && isdigit((unsigned char)*shared)) {
+			place->cache_level = level;
+			place->cache = strtol(shared, NULL, 10);
+		}
+		free(shared);
+	}
+}
+
+static void read_topology(struct cpu_topology *place, const char *sysfs, int cpu, int cache_level)
+{
+	char file[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(topology_files); i++) {
+		snprintf(file, sizeof(file), "topology/%s", topology_files[i].file);
+		*(int *)((char *)place + topology_files[i].offset) =
+			read_cpu_int(sysfs, cpu, file, 0);
+	}
+	read_cache(place, sysfs, cpu, cache_level);
+}
+
+/* NUMA nodes list their CPUs; without NUMA everything is on node 0. */
+static void read_nodes(struct aggr *aggr, const char *sysfs)
+{
+	char *dir_path = xasprintf("%s/devices/system/node", sysfs), *path, *list;
+	DIR *dir = dir_path ? opendir(dir_path) : NULL;
+	struct cpumap *map;
+	struct dirent *entry;
+	int node, i;
+
+	while (dir && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "node%d", &node) != 1)
+			continue;
+		path = xasprintf("%s/%s/cpulist", dir_path, entry->d_name);
+		list = path ? read_file_line(path) : NULL;
+		map = list ? cpumap__parse(list) : NULL;
+		for (i = 0; map && i < map->nr; i++) {
+			if (map->cpu[i] >= 0 && map->cpu[i] < aggr->nr_cpus)
+				aggr->topology[map->cpu[i]].node = node;
+		}
+		cpumap__delete(map);
+		free(list);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	free(dir_path);
+}
+
+static const struct aggr_id no_id = {
+	.place = { -1, -1, -1, -1, -1, -1, -1 },
+	.cpu = -1,
+	.thread = -1,
+};
+
+static struct aggr_id id_of_cpu(const struct aggr *aggr, int cpu)
+{
+	const struct cpu_topology *place = &aggr->topology[cpu];
+	struct aggr_id id = no_id;
+
+	switch (aggr->mode) {
+	case AGGR_NONE:
+		id.cpu = cpu;
+		break;
+	case AGGR_NODE:
+		id.place.node = place->node;
+		break;
+	case AGGR_CORE:
+		id.place.core = place->core;
+		id.place.die = place->die;
+		id.place.socket = place->socket;
+		break;
+	case AGGR_CACHE:
+		id.place.cache_level = place->cache_level;
+		id.place.cache = place->cache;
+		id.place.die = place->die;
+		id.place.socket = place->socket;
+		break;
+	case AGGR_CLUSTER:
+		id.place.cluster = place->cluster;
+		id.place.die = place->die;
+		id.place.socket = place->socket;
+		break;
+	case AGGR_DIE:
+		id.place.die = place->die;
+		id.place.socket = place->socket;
+		break;
+	case AGGR_SOCKET:
+		id.place.socket = place->socket;
+		break;
+	default:
+		break;
+	}
+	return id;
+}
+
+static void name_row(struct aggr_row *row, enum aggr_mode mode)
+{
+	const struct cpu_topology *p = &row->id.place;
+
+	switch (mode) {
+	case AGGR_NONE:
+		snprintf(row->name, sizeof(row->name), "%d", row->id.cpu);
+		break;
+	case AGGR_NODE:
+		snprintf(row->name, sizeof(row->name), "N%d", p->node);
+		break;
+	case AGGR_CORE:
+		snprintf(row->name, sizeof(row->name), "S%d-D%d-C%d", p->socket, p->die, p->core);
+		break;
+	case AGGR_CACHE:
+		snprintf(row->name, sizeof(row->name), "S%d-D%d-L%d-ID%d", p->socket, p->die,
+			 p->cache_level, p->cache);
+		break;
+	case AGGR_CLUSTER:
+		snprintf(row->name, sizeof(row->name), "S%d-D%d-CLS%d", p->socket, p->die,
+			 p->cluster);
+		break;
+	case AGGR_DIE:
+		snprintf(row->name, sizeof(row->name), "S%d-D%d", p->socket, p->die);
+		break;
+	case AGGR_SOCKET:
+		snprintf(row->name, sizeof(row->name), "S%d", p->socket);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Rows are sorted by these numbers, the first that differs decides. */
+static const size_t sort_keys[] = {
+	offsetof(struct aggr_id, place.node),	 offsetof(struct aggr_id, place.socket),
+	offsetof(struct aggr_id, place.die),	 offsetof(struct aggr_id, place.cluster),
+	offsetof(struct aggr_id, place.cache_level), offsetof(struct aggr_id, place.cache),
+	offsetof(struct aggr_id, place.core),	 offsetof(struct aggr_id, cpu),
+	offsetof(struct aggr_id, thread),
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+	int x, y;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sort_keys); i++) {
+		x = *(const int *)((const char *)a + sort_keys[i]);
+		y = *(const int *)((const char *)b + sort_keys[i]);
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return compare_ids(&((const struct aggr_row *)a)->id, &((const struct aggr_row *)b)->id);
+}
+
+/* Mark the CPUs of all events with row 0; the rows follow when the topology is known. */
+static int find_cpus(struct aggr *aggr, const struct evlist *evlist)
+{
+	struct evsel *evsel;
+	int i, j, max = -1;
+
+	evlist__for_each(evlist, evsel, i) {
+		if (evsel->cpus && evsel->cpus->nr && cpumap__max(evsel->cpus) > max)
+			max = cpumap__max(evsel->cpus);
+	}
+	if (max < 0)
+		return 0;
+	aggr->row_of_cpu = malloc((max + 1) * sizeof(*aggr->row_of_cpu));
+	aggr->topology = calloc(max + 1, sizeof(*aggr->topology));
+	if (!aggr->row_of_cpu || !aggr->topology)
+		return -ENOMEM;
+	aggr->nr_cpus = max + 1;
+	for (i = 0; i <= max; i++)
+		aggr->row_of_cpu[i] = -1;
+	evlist__for_each(evlist, evsel, i) {
+		for (j = 0; evsel->cpus && j < evsel->cpus->nr; j++) {
+			if (evsel->cpus->cpu[j] >= 0)
+				aggr->row_of_cpu[evsel->cpus->cpu[j]] = 0;
+		}
+	}
+	return 0;
+}
+
+static int make_cpu_rows(struct aggr *aggr)
+{
+	struct aggr_row *row;
+	struct aggr_id id;
+	int cpu, nr = 0, i;
+
+	aggr->rows = calloc(aggr->nr_cpus, sizeof(*aggr->rows));
+	if (!aggr->rows)
+		return -ENOMEM;
+	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
+		if (aggr->row_of_cpu[cpu] >= 0)
+			aggr->rows[nr++].id = id_of_cpu(aggr, cpu);
+	}
+	qsort(aggr->rows, nr, sizeof(*aggr->rows), compare_rows);
+	for (i = 0; i < nr; i++) {
+		if (aggr->nr_rows &&
+		    !compare_rows(&aggr->rows[aggr->nr_rows - 1], &aggr->rows[i]))
+			continue;
+		row = &aggr->rows[aggr->nr_rows++];
+		row->id = aggr->rows[i].id;
+		name_row(row, aggr->mode);
+	}
+	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
+		if (aggr->row_of_cpu[cpu] < 0)
+			continue;
+		id = id_of_cpu(aggr, cpu);
+		for (i = 0; compare_ids(&aggr->rows[i].id, &id); i++)
+			;
+		aggr->row_of_cpu[cpu] = i;
+	}
+	if (aggr->nr_cpus && aggr->row_of_cpu[0] >= 0)
+		aggr->primary = aggr->row_of_cpu[0];
+	return 0;
+}
+
+static int make_thread_rows(struct aggr *aggr, const struct thread_map *threads)
+{
+	struct aggr_row *row;
+	int i;
+
+	aggr->rows = calloc(threads->nr ? threads->nr : 1, sizeof(*aggr->rows));
+	if (!aggr->rows)
+		return -ENOMEM;
+	aggr->nr_rows = threads->nr;
+	for (i = 0; i < threads->nr; i++) {
+		row = &aggr->rows[i];
+		row->id = no_id;
+		row->id.thread = i;
+		row->tid = threads->thread[i].tid;
+		memcpy(row->comm, threads->thread[i].comm, sizeof(row->comm) - 1);
+		snprintf(row->name, sizeof(row->name), "%s-%d", row->comm, row->tid);
+	}
+	return 0;
+}
+
+static int make_global_row(struct aggr *aggr)
+{
+	int cpu;
+
+	aggr->mode = AGGR_GLOBAL;
+	aggr->rows = calloc(1, sizeof(*aggr->rows));
+	if (!aggr->rows)
+		return -ENOMEM;
+	aggr->nr_rows = 1;
+	aggr->rows[0].id = no_id;
+	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
+		if (aggr->row_of_cpu[cpu] >= 0)
+			aggr->row_of_cpu[cpu] = 0;
+	}
+	return 0;
+}
+
+static const struct thread_map *find_threads(const struct evlist *evlist)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(evlist, evsel, i) {
+		if (evsel->threads)
+			return evsel->threads;
+	}
+	return NULL;
+}
+
+/* Reading sysfs for hundreds of CPUs takes a while: only for rows or events that depend on it. */
+static bool needs_topology(enum aggr_mode mode, const struct evlist *evlist)
+{
+	struct evsel *evsel;
+	int i;
+
+	if (aggr_style(mode)->counted)
+		return true;
+	evlist__for_each(evlist, evsel, i) {
+		if (evsel->per_pkg)
+			return true;
+	}
+	return false;
+}
+
+struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const char *sysfs,
+		       const struct evlist *evlist)
+{
+	const struct thread_map *threads = mode == AGGR_THREAD ? find_threads(evlist) : NULL;
+	struct aggr *aggr = calloc(1, sizeof(*aggr));
+	bool topology = needs_topology(mode, evlist);
+	int cpu, err;
+
+	if (!aggr)
+		return NULL;
+	aggr->mode = mode;
+	err = find_cpus(aggr, evlist);
+	for (cpu = 0; !err && topology && cpu < aggr->nr_cpus; cpu++) {
+		if (aggr->row_of_cpu[cpu] >= 0)
+			read_topology(&aggr->topology[cpu], sysfs, cpu, cache_level);
+	}
+	if (!err && topology)
+		read_nodes(aggr, sysfs);
+	if (err)
+		;
+	else if (threads)
+		err = make_thread_rows(aggr, threads);
+	else if (aggr->nr_cpus && aggr_style(mode)->name && mode != AGGR_THREAD)
+		err = make_cpu_rows(aggr);
+	else
+		err = make_global_row(aggr);
+	if (err) {
+		aggr__delete(aggr);
+		errno = -err;
+		return NULL;
+	}
+	return aggr;
+}
+
+void aggr__delete(struct aggr *aggr)
+{
+	if (!aggr)
+		return;
+	free(aggr->rows);
+	free(aggr->row_of_cpu);
+	free(aggr->topology);
+	free(aggr);
+}
+
+int aggr__row(const struct aggr *aggr, int cpu, int thread)
+{
+	if (aggr->mode == AGGR_THREAD)
+		return thread < aggr->nr_rows ? thread : -1;
+	if (aggr->mode == AGGR_GLOBAL)
+		return 0;
+	if (cpu < 0)
+		return aggr->primary;
+	return cpu < aggr->nr_cpus ? aggr->row_of_cpu[cpu] : -1;
+}
+
+const struct cpu_topology *aggr__topology(const struct aggr *aggr, int cpu)
+{
+	return cpu >= 0 && cpu < aggr->nr_cpus && aggr->row_of_cpu[cpu] >= 0 ?
+		       &aggr->topology[cpu] : NULL;
+}

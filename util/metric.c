@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "metric.h"
+#include "evlist.h"
+#include "metric_expr.h"
+#include "msg.h"
+#include "pmu.h"
+#include "util.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Time tool events count ns; formulas want seconds. */
+#define NS_TO_S 1e-9
+
+void metric_value__clear(struct metric_value *value)
+{
+	free(value->text);
+	value->text = NULL;
+}
+
+void event_name__base(const struct evsel *evsel, char *base, int size)
+{
+	const char *name = evsel->name, *slash = strchr(name, '/'), *colon;
+	int len;
+
+	if (slash && evsel->attr.type != PERF_TYPE_BREAKPOINT) {
+		name = slash + 1;
+		len = strcspn(name, ",/");
+	} else {
+		colon = strrchr(name, ':');
+		len = colon && evsel->attr.type != PERF_TYPE_TRACEPOINT &&
+				      strspn(colon + 1, "ukhGHIpPSDeWbRX") == strlen(colon + 1) ?
+			      colon - name : (int)strlen(name);
+	}
+	snprintf(base, size, "%.*s", len, name);
+}
+
+static bool same_cgroup(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_in_scope(const struct metric_scope *scope, const struct evsel *evsel)
+{
+	if (!same_cgroup(scope->cgroup, evsel->cgroup_name))
+		return false;
+	return !scope->pmu || !evsel->pmu || !evsel->pmu->is_core || evsel->pmu == scope->pmu;
+}
+
+static bool has_id(const struct evsel *evsel, const char *id)
+{
+	char base[128];
+
+	if (evsel->metric_id && !strcasecmp(evsel->metric_id, id))
+		return true;
+	if (!strcasecmp(evsel->name, id))
+		return true;
+	event_name__base(evsel, base, sizeof(base));
+	return !strcasecmp(base, id);
+}
+
+/*
+ * The event that an identifier means. Lists repeat events so that groups are complete: near the
+ * row's event is right, and what is shown is better than what is hidden.
+ */
+static struct evsel *find_evsel(const struct metric_scope *scope, const char *id,
+				const struct evsel *row)
+{
+	struct evsel *evsel, *best = NULL;
+	int i, rank, best_rank = -1;
+
+	evlist__for_each(scope->evlist, evsel, i) {
+		if (!is_in_scope(scope, evsel) || !has_id(evsel, id))
+			continue;
+		rank = evsel == row ? 3 : row && evsel->leader == row->leader ? 2 : !evsel->hidden;
+		if (rank > best_rank) {
+			best_rank = rank;
+			best = evsel;
+		}
+	}
+	return best;
+}
+
+/* The event whose row the definition names: the first that is shown, or the last. */
+static struct evsel *find_row(const struct metric_scope *scope, const struct metric_def *def)
+{
+	struct evsel *evsel, *found = NULL;
+	int i, j;
+
+	for (j = 0; j < (int)ARRAY_SIZE(def->rows) && def->rows[j] && !found; j++) {
+		evlist__for_each(scope->evlist, evsel, i) {
+			if (!is_in_scope(scope, evsel) || !has_id(evsel, def->rows[j]) ||
+			    evsel->hidden || (found && !def->own_row))
+				continue;
+			found = evsel;
+		}
+	}
+	return found;
+}
+
+/* Time is the same for everybody: an event outside the scope will do. */
+static struct evsel *find_duration(const struct metric_scope *scope)
+{
+	struct evsel *evsel, *any = NULL;
+	int i;
+
+	evlist__for_each(scope->evlist, evsel, i) {
+		if (evsel->tool != TOOL_DURATION_TIME)
+			continue;
+		if (same_cgroup(scope->cgroup, evsel->cgroup_name))
+			return evsel;
+		any = any ? any : evsel;
+	}
+	return any;
+}
+
+/* What the expression callbacks get: before anything is counted, @source is NULL. */
+struct context {
+	const struct metric *metric;
+	const struct metric_formula *formula;
+	const struct metric_source *source;
+	double self;
+};
+
+static double evaluate(const struct metric *metric, const struct metric_formula *formula,
+		       const struct metric_source *source, double self, int *err);
+
+static bool count_input(const struct context *c, int id, struct metric_count *count)
+{
+	const struct metric_input *input = &c->formula->inputs[id];
+
+	return input->kind == METRIC_INPUT_EVSEL &&
+	       c->source->count(c->source->data, input->evsel, count);
+}
+
+static bool is_time(const struct evsel *evsel)
+{
+	return evsel->tool == TOOL_DURATION_TIME || evsel->tool == TOOL_USER_TIME ||
+	       evsel->tool == TOOL_SYSTEM_TIME;
+}
+
+static double input_value(void *data, int id)
+{
+	const struct context *c = data;
+	const struct metric_input *input = &c->formula->inputs[id];
+	struct metric_count count;
+	double value;
+	int err = 0;
+
+	switch (input->kind) {
+	case METRIC_INPUT_SELF:
+		return c->self;
+	case METRIC_INPUT_TIME:
+		return c->source->time_s;
+	case METRIC_INPUT_METRIC:
+		value = evaluate(input->metric, &input->metric->value, c->source, NAN, &err);
+		return err ? NAN : value;
+	case METRIC_INPUT_EVSEL:
+		if (count_input(c, id, &count))
+			return is_time(input->evsel) ? count.value * NS_TO_S : count.value;
+		return input->evsel->tool == TOOL_DURATION_TIME ? c->source->time_s : NAN;
+	default:
+		return NAN;
+	}
+}
+
+static double input_sources(void *data, int id)
+{
+	struct metric_count count;
+
+	return count_input(data, id, &count) ? count.nr_sources : NAN;
+}
+
+static double input_counters(void *data, int id)
+{
+	struct metric_count count;
+
+	return count_input(data, id, &count) ? count.nr : NAN;
+}
+
+static double literal_value(void *data, const char *name)
+{
+	const struct metric_scope *scope = &((const struct context *)data)->metric->scope;
+
+	if (!strcmp(name, "target_cpu"))
+		return scope->target_cpu;
+	return scope->literal ? scope->literal(name) : NAN;
+}
+
+static bool event_exists(void *data, const char *name)
+{
+	const struct context *c = data;
+	const struct evsel *evsel = find_evsel(&c->metric->scope, name, c->metric->row_evsel);
+
+	return evsel && evsel->state != EVSEL_NOT_SUPPORTED && evsel->state != EVSEL_SKIPPED;
+}
+
+static struct metric_expr_ctx make_ctx(struct context *c)
+{
+	return (struct metric_expr_ctx){
+		.data = c,
+		.value = input_value,
+		.source_count = input_sources,
+		.aggr_nr = input_counters,
+		.literal = literal_value,
+		.has_event = event_exists,
+	};
+}
+
+static double evaluate(const struct metric *metric, const struct metric_formula *formula,
+		       const struct metric_source *source, double self, int *err)
+{
+	struct context c = {
+		.metric = metric,
+		.formula = formula,
+		.source = source,
+		.self = self,
+	};
+	struct metric_expr_ctx ctx = make_ctx(&c);
+	double value;
+
+	*err = metric_expr__eval(formula->expr, &ctx, &value);
+	return value;
+}
+
+/* The metrics whose formulas are being bound, from the innermost: a loop shows up in it. */
+struct chain {
+	const struct metric_def *def;
+	const struct chain *outer;
+};
+
+static struct metric *new_metric(const struct metric_def *def, const struct metric_scope *scope,
+				 const struct chain *outer);
+
+static int bind_input(struct metric *metric, struct metric_input *input, const char *id,
+		      bool is_threshold, const struct chain *chain)
+{
+	const struct metric_def *def;
+
+	if (is_threshold && !strcasecmp(id, metric->def->name)) {
+		input->kind = METRIC_INPUT_SELF;
+		return 0;
+	}
+	input->evsel = strcmp(id, "duration_time") ?
+			       find_evsel(&metric->scope, id, metric->row_evsel) :
+			       find_duration(&metric->scope);
+	if (input->evsel) {
+		input->kind = METRIC_INPUT_EVSEL;
+		return 0;
+	}
+	if (!strcmp(id, "duration_time")) {
+		input->kind = METRIC_INPUT_TIME;
+		return 0;
+	}
+	def = metric_defs__find(id);
+	if (!def)
+		return 0;
+	input->metric = new_metric(def, &metric->scope, chain);
+	if (!input->metric)
+		return -errno;
+	input->kind = METRIC_INPUT_METRIC;
+	return 0;
+}
+
+static int bind_formula(struct metric *metric, struct metric_formula *formula, const char *text,
+			bool is_threshold, const struct chain *chain)
+{
+	struct context c = { .metric = metric, .formula = formula };
+	struct metric_expr_ctx ctx = make_ctx(&c);
+	struct metric_expr_error error;
+	bool *needed;
+	int i, nr, err;
+
+	err = metric_expr__parse(text, -1, &formula->expr, &error);
+	if (err == -EINVAL)
+		pr_err("metric '%s': %s at column %d of '%s'", metric->def->name, error.reason,
+		       error.column + 1, text);
+	if (err)
+		return err;
+	nr = metric_expr__nr_ids(formula->expr);
+	formula->inputs = calloc(nr ? nr : 1, sizeof(*formula->inputs));
+	needed = calloc(nr ? nr : 1, sizeof(*needed));
+	if (!formula->inputs || !needed) {
+		free(needed);
+		return -ENOMEM;
+	}
+	metric_expr__find_needed(formula->expr, &ctx, needed);
+	for (i = 0; i < nr && !err; i++) {
+		formula->inputs[i].needed = needed[i];
+		err = bind_input(metric, &formula->inputs[i], metric_expr__id(formula->expr, i),
+				 is_threshold, chain);
+	}
+	free(needed);
+	return err;
+}
+
+/* "100%": the factor and the text. The factor has a decimal point whatever the locale says. */
+static int parse_unit(struct metric *metric)
+{
+	const char *unit = metric->def->unit;
+	locale_t c_locale;
+	char *end;
+
+	metric->scale = 1;
+	if (unit) {
+		c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+		if (!c_locale)
+			return -ENOMEM;
+		metric->scale = strtod_l(unit, &end, c_locale);
+		freelocale(c_locale);
+		if (end == unit)
+			metric->scale = 1;
+		unit = end;
+	}
+	metric->has_unit = unit && *unit;
+	if (metric->has_unit)
+		metric->text = xasprintf("%s  %s", unit, metric->def->name);
+	else
+		metric->text = strdup(metric->def->name);
+	return metric->text ? 0 : -ENOMEM;
+}
+
+static struct metric *new_metric(const struct metric_def *def, const struct metric_scope *scope,
+				 const struct chain *outer)
+{
+	const struct chain chain = { .def = def, .outer = outer }, *pos;
+	struct metric *metric;
+	int err;
+
+	for (pos = outer; pos; pos = pos->outer) {
+		if (pos->def == def) {
+			pr_err("metric '%s' refers to itself", def->name);
+			errno = ELOOP;
+			return NULL;
+		}
+	}
+	metric = calloc(1, sizeof(*metric));
+	if (!metric) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	metric->def = def;
+	metric->scope = *scope;
+	metric->row_evsel = find_row(scope, def);
+	err = parse_unit(metric);
+	if (!err)
+		err = bind_formula(metric, &metric->value, def->expr, false, &chain);
+	if (!err && def->threshold)
+		err = bind_formula(metric, &metric->threshold, def->threshold, true, &chain);
+	if (err) {
+		metric__delete(metric);
+		errno = -err;
+		return NULL;
+	}
+	return metric;
+}
+
+struct metric *metric__new(const struct metric_def *def, const struct metric_scope *scope)
+{
+	return new_metric(def, scope, NULL);
+}
+
+static void delete_formula(struct metric_formula *formula)
+{
+	int i;
+
+	for (i = 0; formula->inputs && i < metric_expr__nr_ids(formula->expr); i++)
+		metric__delete(formula->inputs[i].metric);
+	free(formula->inputs);
+	metric_expr__delete(formula->expr);
+}
+
+void metric__delete(struct metric *metric)
+{
+	if (!metric)
+		return;
+	delete_formula(&metric->value);
+	delete_formula(&metric->threshold);
+	free(metric->text);
+	free(metric);
+}
+
+bool metric__uses(const struct metric *metric, const struct evsel *evsel)
+{
+	const struct metric_input *input;
+	int i;
+
+	for (i = 0; i < metric_expr__nr_ids(metric->value.expr); i++) {
+		input = &metric->value.inputs[i];
+		if (!input->needed)
+			continue;
+		if (input->kind == METRIC_INPUT_EVSEL && input->evsel == evsel)
+			return true;
+		if (input->kind == METRIC_INPUT_METRIC && metric__uses(input->metric, evsel))
+			return true;
+	}
+	return false;
+}
+
+void metric__choose_row(struct metric *metric, struct metric *const *metrics, int nr)
+{
+	int i, j, uses, fewest = INT_MAX;
+	struct evsel *evsel;
+
+	if (metric->row_evsel)
+		return;
+	evlist__for_each(metric->scope.evlist, evsel, i) {
+		if (!metric__uses(metric, evsel))
+			continue;
+		/* More users than any other event has: a tool event is the last resort. */
+		uses = evsel->tool ? nr + 1 : 0;
+		for (j = 0; j < nr; j++)
+			uses += metric__uses(metrics[j], evsel);
+		if (uses < fewest) {
+			fewest = uses;
+			metric->row_evsel = evsel;
+		}
+	}
+}
+
+int metric__evaluate(const struct metric *metric, const struct metric_source *source,
+		     struct metric_value *out)
+{
+	double result, bad;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	result = evaluate(metric, &metric->value, source, NAN, &err);
+	if (err == -EDOM)
+		return 0;
+	out->value = result * metric->scale;
+	out->format = metric->has_unit ? "%8.1f" : "%8.2f";
+	if (metric->threshold.expr && !isnan(result)) {
+		bad = evaluate(metric, &metric->threshold, source, result, &err);
+		if (!err && !isnan(bad)) {
+			out->color = bad != 0 ? METRIC_RED : METRIC_GREEN;
+			out->threshold = bad != 0 ? "bad" : "good";
+		}
+	}
+	out->text = strdup(metric->text);
+	return out->text ? 1 : -ENOMEM;
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "stat_counts.h"
+#include "aggr.h"
+#include "counts.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "msg.h"
+#include "util.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Gauges and constants are shown as they are; differences of them mean nothing. */
+static bool is_gauge(const struct evsel *evsel)
+{
+	return evsel->snapshot || evsel->tool > TOOL_SYSTEM_TIME;
+}
+
+static bool has_percore(const struct evlist *evlist)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(evlist, evsel, i) {
+		if (evsel->percore)
+			return true;
+	}
+	return false;
+}
+
+static bool is_merged(const struct stat_config *config, const struct evsel *evsel)
+{
+	return evsel->auto_merge && evsel->merge_leader && !config->no_merge &&
+	       config->aggr_mode != AGGR_NONE;
+}
+
+struct stat_counts *stat_counts__new(const struct stat_config *config, const struct evlist *evlist)
+{
+	struct stat_counts *sc = calloc(1, sizeof(*sc));
+	struct event_counts *event;
+	int i;
+
+	if (!sc)
+		return NULL;
+	sc->config = config;
+	sc->evlist = evlist;
+	sc->aggr = aggr__new(config->aggr_mode, config->cache_level, sysfs_root(), evlist);
+	if (!sc->aggr)
+		goto err;
+	if (sc->aggr->mode == AGGR_NONE && has_percore(evlist)) {
+		sc->core_aggr = aggr__new(AGGR_CORE, 0, sysfs_root(), evlist);
+		if (!sc->core_aggr)
+			goto err;
+	}
+	sc->events = calloc(evlist->nr ? evlist->nr : 1, sizeof(*sc->events));
+	if (!sc->events)
+		goto err;
+	sc->nr_events = evlist->nr;
+	for (i = 0; i < evlist->nr; i++) {
+		event = &sc->events[i];
+		event->aggr = evlist->evsels[i]->percore && sc->core_aggr ? sc->core_aggr : sc->aggr;
+		event->merged = is_merged(config, evlist->evsels[i]);
+		event->rows = calloc(event->aggr->nr_rows ? event->aggr->nr_rows : 1,
+				     sizeof(*event->rows));
+		if (!event->rows)
+			goto err;
+	}
+	return sc;
+err:
+	stat_counts__delete(sc);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void stat_counts__delete(struct stat_counts *sc)
+{
+	int i;
+
+	if (!sc)
+		return;
+	for (i = 0; i < sc->nr_events; i++) {
+		free(sc->events[i].rows);
+		free(sc->events[i].prev);
+	}
+	free(sc->events);
+	aggr__delete(sc->core_aggr);
+	aggr__delete(sc->aggr);
+	free(sc);
+}
+
+static uint64_t scale(const struct counts_values *v, bool no_scale)
+{
+	if (no_scale)
+		return v->val;
+	if (!v->run)
+		return 0;
+	if (v->run >= v->ena)
+		return v->val;
+	return (unsigned __int128)v->val * v->ena / v->run;
+}
+
+/*
+ * The difference to the previous interval. A counter that went backwards could not be read: it
+ * adds nothing now, and keeps its old base so that the next good reading makes up for it.
+ */
+static struct counts_values difference(struct counts_values now, struct counts_values *prev,
+				       bool is_tool)
+{
+	struct counts_values d = { 0 };
+
+	if (now.ena < prev->ena || now.run < prev->run)
+		return d;
+	d.ena = is_tool ? now.ena : now.ena - prev->ena;
+	d.run = is_tool ? now.run : now.run - prev->run;
+	d.val = now.val > prev->val ? now.val - prev->val : 0;
+	*prev = now;
+	return d;
+}
+
+/* Whether an earlier CPU of the same package and die has counted the same thing already. */
+static bool is_duplicate(const struct aggr *aggr, const struct evsel *evsel, int cpu_idx)
+{
+	const struct cpu_topology *place = aggr__topology(aggr, evsel->cpus->cpu[cpu_idx]), *other;
+	const struct counts_values *v;
+	int i;
+
+	for (i = 0; place && i < cpu_idx; i++) {
+		other = aggr__topology(aggr, evsel->cpus->cpu[i]);
+		if (!other || other->socket != place->socket || other->die != place->die)
+			continue;
+		v = counts__at(evsel->counts, i, 0);
+		if (v->ena && v->run)
+			return true;
+	}
+	return false;
+}
+
+static void add_counter(struct aggr_count *row, const struct counts_values *v, bool no_scale)
+{
+	row->val += scale(v, no_scale);
+	row->ena += v->ena;
+	row->run += v->run;
+	row->nr++;
+	row->failed |= !v->ena || !v->run;
+}
+
+/* Events without counts could not be opened: their rows still tell how many CPUs they are for. */
+static void collect_unsupported(struct event_counts *event, const struct evsel *evsel)
+{
+	int nr_threads = event->aggr->mode == AGGR_THREAD ? event->aggr->nr_rows : 1;
+	int cpu, thread, row;
+
+	for (cpu = 0; evsel->cpus && cpu < evsel->cpus->nr; cpu++) {
+		for (thread = 0; thread < nr_threads; thread++) {
+			row = aggr__row(event->aggr, evsel->cpus->cpu[cpu], thread);
+			if (row >= 0)
+				event->rows[row].nr++;
+		}
+	}
+	if (!evsel->cpus && event->aggr->nr_rows)
+		event->rows[event->aggr->primary].nr++;
+}
+
+static void collect_kernel(struct event_counts *event, const struct evsel *evsel, bool delta,
+			   bool no_scale)
+{
+	struct counts *counts = evsel->counts;
+	struct counts_values v;
+	int cpu, thread, row;
+
+	for (cpu = 0; cpu < counts->nr_cpus; cpu++) {
+		if (evsel->per_pkg && is_duplicate(event->aggr, evsel, cpu))
+			continue;
+		for (thread = 0; thread < counts->nr_threads; thread++) {
+			v = *counts__at(counts, cpu, thread);
+			if (delta)
+				v = difference(v, counts__at(event->prev, cpu, thread), false);
+			row = aggr__row(event->aggr, evsel->cpus->cpu[cpu], thread);
+			if (row >= 0)
+				add_counter(&event->rows[row], &v, no_scale);
+		}
+	}
+}
+
+/*
+ * Tool events belong to the run, not to a CPU. Times of tasks add up; time and constants are the
+ * same wherever the back end wrote them down.
+ */
+static void collect_tool(struct event_counts *event, const struct evsel *evsel, bool delta)
+{
+	bool adds_up = evsel->tool == TOOL_USER_TIME || evsel->tool == TOOL_SYSTEM_TIME;
+	struct counts *counts = evsel->counts;
+	struct counts_values v;
+	struct aggr_count *row;
+	int cpu, thread;
+
+	for (cpu = 0; cpu < counts->nr_cpus; cpu++) {
+		for (thread = 0; thread < counts->nr_threads; thread++) {
+			v = *counts__at(counts, cpu, thread);
+			if (delta)
+				v = difference(v, counts__at(event->prev, cpu, thread), true);
+			row = &event->rows[event->aggr->mode == AGGR_THREAD && adds_up ?
+						   thread : event->aggr->primary];
+			if (!v.ena || (row->ena && !adds_up))
+				continue;
+			row->val += v.val;
+			row->ena = row->run = 1;
+		}
+	}
+	for (thread = 0; thread < event->aggr->nr_rows; thread++)
+		event->rows[thread].nr = thread == event->aggr->primary || event->rows[thread].ena;
+}
+
+/* The table of the previous readings; zeros at first, and whenever the counters changed shape. */
+static int prepare_prev(struct event_counts *event, const struct counts *counts)
+{
+	if (event->prev && event->prev->nr_cpus == counts->nr_cpus &&
+	    event->prev->nr_threads == counts->nr_threads)
+		return 0;
+	free(event->prev);
+	event->prev = counts__new(counts->nr_cpus, counts->nr_threads);
+	return event->prev ? 0 : -ENOMEM;
+}
+
+static int collect_event(struct event_counts *event, const struct evsel *evsel, bool delta,
+			 bool no_scale)
+{
+	int i, err;
+
+	memset(event->rows, 0, event->aggr->nr_rows * sizeof(*event->rows));
+	event->nr_sources = 1;
+	event->supported = evsel->state != EVSEL_NOT_SUPPORTED && evsel->state != EVSEL_SKIPPED;
+	delta = delta && !is_gauge(evsel);
+	if (!event->aggr->nr_rows)
+		return 0;
+	if (!event->supported || !evsel->counts || !evsel->cpus) {
+		collect_unsupported(event, evsel);
+		return 0;
+	}
+	if (delta) {
+		err = prepare_prev(event, evsel->counts);
+		if (err)
+			return err;
+	}
+	if (evsel->tool)
+		collect_tool(event, evsel, delta);
+	else
+		collect_kernel(event, evsel, delta, no_scale);
+	for (i = 0; i < event->aggr->nr_rows; i++)
+		event->rows[i].mean = event->rows[i].val;
+	return 0;
+}
+
+/* Add an instance to its leader; one the kernel refused must not spoil those it did not. */
+static void merge_event(struct event_counts *leader, const struct event_counts *event)
+{
+	struct aggr_count *to;
+	const struct aggr_count *from;
+	int i;
+
+	if (leader->supported && !event->supported)
+		return;
+	if (!leader->supported && event->supported) {
+		memset(leader->rows, 0, leader->aggr->nr_rows * sizeof(*leader->rows));
+		leader->nr_sources = 0;
+		leader->supported = true;
+	}
+	leader->nr_sources++;
+	for (i = 0; i < leader->aggr->nr_rows; i++) {
+		to = &leader->rows[i];
+		from = &event->rows[i];
+		to->val += from->val;
+		to->ena += from->ena;
+		to->run += from->run;
+		to->nr += from->nr;
+		to->failed |= from->failed;
+		to->mean = to->val;
+	}
+}
+
+int stat_counts__collect(struct stat_counts *sc, bool delta)
+{
+	const struct evlist *evlist = sc->evlist;
+	int i, err;
+
+	for (i = 0; i < sc->nr_events; i++) {
+		err = collect_event(&sc->events[i], evlist->evsels[i], delta,
+				    sc->config->no_scale);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < sc->nr_events; i++) {
+		if (sc->events[i].merged)
+			merge_event(&sc->events[evlist->evsels[i]->merge_leader->idx],
+				    &sc->events[i]);
+	}
+	return 0;
+}
+
+/* Lines between the rows of CSV and JSON would spoil them: those formats get them on stderr. */
+static void dump_line(const struct stat_config *config, const char *name, int cpu,
+		      const struct counts_values *v)
+{
+	char cpu_text[16] = "";
+
+	if (cpu != INT32_MIN)
+		snprintf(cpu_text, sizeof(cpu_text), "%d: ", cpu);
+	if (config->csv_sep || config->json)
+		pr_text("%s: %s%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", name, cpu_text, v->val,
+			v->ena, v->run);
+	else
+		fprintf(config->output, "%s: %s%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", name,
+			cpu_text, v->val, v->ena, v->run);
+}
+
+void stat_counts__dump(const struct stat_counts *sc)
+{
+	struct counts_values sum;
+	struct evsel *evsel;
+	int i, j, k;
+
+	evlist__for_each(sc->evlist, evsel, i) {
+		for (j = 0; sc->config->verbose > 1 && evsel->counts && j < evsel->counts->nr_cpus;
+		     j++) {
+			for (k = 0; k < evsel->counts->nr_threads; k++)
+				dump_line(sc->config, evsel->name, evsel->cpus->cpu[j],
+					  counts__at(evsel->counts, j, k));
+		}
+		memset(&sum, 0, sizeof(sum));
+		for (j = 0; j < sc->events[i].aggr->nr_rows; j++) {
+			sum.val += sc->events[i].rows[j].val;
+			sum.ena += sc->events[i].rows[j].ena;
+			sum.run += sc->events[i].rows[j].run;
+		}
+		dump_line(sc->config, evsel->name, INT32_MIN, &sum);
+	}
+}
+
+bool stat_counts__is_counted(const struct event_counts *event, const struct aggr_count *count)
+{
+	return event->supported && count->ena && count->run &&
+	       (event->aggr->mode == AGGR_GLOBAL || !count->failed);
+}
+
+const struct aggr_count *stat_counts__find(const struct stat_counts *sc, const struct evsel *evsel,
+					   const struct aggr *aggr, int row)
+{
+	const struct event_counts *event = &sc->events[evsel->idx];
+	const struct aggr_count *count;
+
+	if (event->merged)
+		event = &sc->events[evsel->merge_leader->idx];
+	if (evsel->tool)
+		row = event->aggr->mode == AGGR_THREAD && event->rows[row].ena ?
+			      row : event->aggr->primary;
+	else if (event->aggr != aggr)
+		return NULL;
+	count = &event->rows[row];
+	return stat_counts__is_counted(event, count) ? count : NULL;
+}

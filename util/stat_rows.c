@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "stat_rows.h"
+#include "aggr.h"
+#include "cpumap.h"
+#include "evlist.h"
+#include "metric.h"
+#include "pmu.h"
+#include "stat_counts.h"
+#include "target.h"
+#include "util.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* State of one filling. */
+struct filler {
+	struct stat_table *table;
+	const struct stat_config *config;
+	const struct stat_counts *sc;
+	struct metric *const *metrics;
+	int nr_metrics;
+	double time_s;
+	bool is_default;	/* the default event set: its metrics, no classic texts */
+};
+
+/* The row whose counts feed a metric. */
+struct row_counts {
+	const struct stat_counts *sc;
+	const struct aggr *aggr;
+	int row;
+};
+
+static bool count_in_row(const void *data, const struct evsel *evsel, struct metric_count *out)
+{
+	const struct row_counts *rc = data;
+	const struct aggr_count *count = stat_counts__find(rc->sc, evsel, rc->aggr, rc->row);
+
+	if (!count)
+		return false;
+	out->value = count->mean;
+	out->nr = count->nr;
+	out->nr_sources = rc->sc->events[evsel->idx].nr_sources;
+	return true;
+}
+
+static struct stat_row *new_row(struct stat_table *table)
+{
+	struct stat_row *rows;
+	int cap;
+
+	if (table->nr_rows == table->cap) {
+		cap = table->cap ? 2 * table->cap : 16;
+		rows = realloc(table->rows, cap * sizeof(*rows));
+		if (!rows)
+			return NULL;
+		table->rows = rows;
+		table->cap = cap;
+	}
+	return memset(&table->rows[table->nr_rows++], 0, sizeof(*table->rows));
+}
+
+/* A place for one more metric of a row; the caller fills it and then counts it. */
+static struct metric_value *new_metric(struct stat_row *row)
+{
+	struct metric_value *metrics = realloc(row->metrics,
+					       (row->nr_metrics + 1) * sizeof(*metrics));
+
+	if (metrics)
+		row->metrics = metrics;
+	return metrics ? &metrics[row->nr_metrics] : NULL;
+}
+
+/* Which of an event's metrics go on a row of it. */
+enum share {
+	SHARE_EVENT,		/* those without a heading */
+	SHARE_GROUP,		/* those of one default group */
+};
+
+static int add_metrics(const struct filler *f, struct stat_row *row, const struct evsel *evsel,
+		       const struct metric_source *source, enum share share)
+{
+	const struct metric *metric;
+	struct metric_value *value;
+	const char *group;
+	int i, ret;
+
+	for (i = 0; i < f->nr_metrics; i++) {
+		metric = f->metrics[i];
+		group = metric->def->default_group;
+		if (metric->row_evsel != evsel || (share == SHARE_EVENT) != !group ||
+		    (share == SHARE_GROUP && strcmp(group, row->group_name)))
+			continue;
+		value = new_metric(row);
+		if (!value)
+			return -ENOMEM;
+		ret = metric__evaluate(metric, source, value);
+		if (ret < 0)
+			return ret;
+		row->nr_metrics += ret;
+	}
+	return 0;
+}
+
+static int add_classic(const struct filler *f, struct stat_row *row, const struct evsel *evsel,
+		       const struct metric_source *source)
+{
+	struct metric_value values[2], *value;
+	int i, nr;
+
+	nr = classic_metric__compute(f->sc->evlist, evsel, row->value, f->config->metric_only,
+				     source, values);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		value = new_metric(row);
+		if (!value) {
+			for (; i < nr; i++)
+				metric_value__clear(&values[i]);
+			return -ENOMEM;
+		}
+		*value = values[i];
+		row->nr_metrics++;
+	}
+	return 0;
+}
+
+/* The event part of a row and of the headings of metric groups. */
+static void fill_row(const struct filler *f, struct stat_row *row, const struct evsel *evsel,
+		     const struct aggr *aggr, int index, const struct aggr_count *count)
+{
+	const struct event_counts *event = &f->sc->events[evsel->idx];
+	double integer;
+
+	row->name = evsel->name;
+	row->unit = evsel->unit ? evsel->unit : "";
+	row->cgroup = evsel->cgroup_name ? evsel->cgroup_name : "";
+	row->mode = aggr->mode;
+	row->place = &aggr->rows[index];
+	row->has_nr = aggr_style(aggr->mode)->counted && aggr == f->sc->aggr;
+	row->nr = count->nr;
+	row->ena = count->ena;
+	row->run = count->run;
+	row->is_integer = modf(evsel->scale, &integer) == 0;
+	if (!event->supported)
+		row->state = ROW_NOT_SUPPORTED;
+	else if (!stat_counts__is_counted(event, count))
+		row->state = ROW_NOT_COUNTED;
+	if (row->state == ROW_COUNTED) {
+		row->value = count->val * evsel->scale;
+		row->variance_pct = count->variance_pct;
+	}
+}
+
+/* The default metric groups that hang on this event, each below a heading of its own. */
+static int add_group_rows(const struct filler *f, const struct evsel *evsel,
+			  const struct aggr *aggr, int index, const struct aggr_count *count,
+			  const struct metric_source *source)
+{
+	struct stat_row *row;
+	const char *group;
+	int i, j, err;
+
+	for (i = 0; i < f->nr_metrics; i++) {
+		group = f->metrics[i]->def->default_group;
+		if (f->metrics[i]->row_evsel != evsel || !group)
+			continue;
+		for (j = 0; j < i; j++) {
+			if (f->metrics[j]->row_evsel == evsel &&
+			    f->metrics[j]->def->default_group &&
+			    !strcmp(f->metrics[j]->def->default_group, group))
+				break;
+		}
+		if (j < i)
+			continue;
+		row = new_row(f->table);
+		if (!row)
+			return -ENOMEM;
+		fill_row(f, row, evsel, aggr, index, count);
+		row->group_name = group;
+		err = add_metrics(f, row, evsel, source, SHARE_GROUP);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool is_row_hidden(const struct filler *f, const struct evsel *evsel,
+			  const struct aggr *aggr, int index, const struct aggr_count *count)
+{
+	const struct event_counts *event = &f->sc->events[evsel->idx];
+	const struct stat_config *config = f->config;
+
+	/* Of CPUs the PMU does not count on, and of tool events everywhere but in one place. */
+	if (!count->nr)
+		return true;
+	if (evsel->tool && index != aggr->primary && !count->ena)
+		return true;
+	if (!event->supported && evsel->is_default && !config->verbose)
+		return true;
+	if (count->val)
+		return false;
+	/* Thousands of threads that did nothing hide those that did something. */
+	if (aggr->mode == AGGR_THREAD && config->target && config->target->system_wide)
+		return true;
+	return config->hide_zero && event->supported;
+}
+
+/* @index: the row in @aggr; @shown: the row to show it as, of the mode's own rows */
+static int add_row(const struct filler *f, const struct evsel *evsel, const struct aggr *aggr,
+		   int index, int shown)
+{
+	const struct aggr_count *count = &f->sc->events[evsel->idx].rows[index];
+	struct row_counts rc = { .sc = f->sc, .aggr = aggr, .row = index };
+	struct metric_source source = {
+		.data = &rc,
+		.count = count_in_row,
+		.time_s = f->time_s,
+	};
+	struct stat_row *row;
+	int err = 0;
+
+	if (is_row_hidden(f, evsel, aggr, index, count))
+		return 0;
+	if (!evsel->hidden) {
+		row = new_row(f->table);
+		if (!row)
+			return -ENOMEM;
+		fill_row(f, row, evsel, aggr, index, count);
+		if (shown >= 0) {
+			row->mode = f->sc->aggr->mode;
+			row->place = &f->sc->aggr->rows[shown];
+		}
+		if (f->config->no_metrics)
+			return 0;
+		err = add_metrics(f, row, evsel, &source, SHARE_EVENT);
+		if (!err && !f->is_default && !evsel->metric_id)
+			err = add_classic(f, row, evsel, &source);
+	}
+	if (!err && !f->config->no_metrics)
+		err = add_group_rows(f, evsel, aggr, index, count, &source);
+	return err;
+}
+
+/* All rows of one event; on the CPUs of a core that shows its sum, many times the same one. */
+static int add_event(const struct filler *f, const struct evsel *evsel)
+{
+	const struct aggr *aggr = f->sc->events[evsel->idx].aggr;
+	int i, row, err = 0;
+
+	if (aggr != f->sc->aggr && f->config->percore_show_thread) {
+		for (i = 0; i < f->sc->aggr->nr_rows && !err; i++) {
+			row = aggr__row(aggr, f->sc->aggr->rows[i].id.cpu, 0);
+			if (evsel->cpus && cpumap__has(evsel->cpus, f->sc->aggr->rows[i].id.cpu))
+				err = add_row(f, evsel, aggr, row, i);
+		}
+		return err;
+	}
+	for (i = 0; i < aggr->nr_rows && !err; i++)
+		err = add_row(f, evsel, aggr, i, -1);
+	return err;
+}
+
+/* The events [first, end), in the order that the mode asks for. */
+static int add_block(const struct filler *f, int first, int end)
+{
+	const struct evlist *evlist = f->sc->evlist;
+	int i, row, err = 0;
+
+	if (!aggr_style(f->sc->aggr->mode)->counted) {
+		for (i = first; i < end && !err; i++) {
+			if (!f->sc->events[i].merged)
+				err = add_event(f, evlist->evsels[i]);
+		}
+		return err;
+	}
+	for (row = 0; row < f->sc->aggr->nr_rows; row++) {
+		for (i = first; i < end && !err; i++) {
+			if (!f->sc->events[i].merged)
+				err = add_row(f, evlist->evsels[i], f->sc->aggr, row, -1);
+		}
+	}
+	return err;
+}
+
+static bool same_cgroup(const struct evsel *a, const struct evsel *b)
+{
+	return a->cgroup_name == b->cgroup_name ||
+	       (a->cgroup_name && b->cgroup_name && !strcmp(a->cgroup_name, b->cgroup_name));
+}
+
+static int add_all(const struct filler *f)
+{
+	const struct evlist *evlist = f->sc->evlist;
+	int first, end, err = 0;
+
+	if (!f->config->for_each_cgroup)
+		return add_block(f, 0, evlist->nr);
+	for (first = 0; first < evlist->nr && !err; first = end) {
+		for (end = first + 1; end < evlist->nr; end++) {
+			if (!same_cgroup(evlist->evsels[first], evlist->evsels[end]))
+				break;
+		}
+		err = add_block(f, first, end);
+	}
+	return err;
+}
+
+/* One counter less is free while the NMI watchdog runs: groups may need just that one. */
+static bool is_watchdog_on(void)
+{
+	char *path = xasprintf("%s/sys/kernel/nmi_watchdog", procfs_root());
+	char *line = path ? read_file_line(path) : NULL;
+	bool on = line && atoi(line) > 0;
+
+	free(line);
+	free(path);
+	return on;
+}
+
+static bool is_starved(const struct stat_counts *sc, const struct evsel *evsel)
+{
+	const struct event_counts *event = &sc->events[evsel->idx];
+	int i;
+
+	if (!event->supported || !evsel->pmu || !evsel->pmu->is_core)
+		return false;
+	/* A task that never ran has enabled nothing; the watchdog is not to blame. */
+	for (i = 0; i < event->aggr->nr_rows; i++) {
+		if (event->rows[i].ena && !event->rows[i].run)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_events(const struct filler *f)
+{
+	struct evsel *evsel;
+	int i, width;
+
+	f->table->unit_width = 4;
+	evlist__for_each(f->sc->evlist, evsel, i) {
+		width = evsel->unit && !evsel->hidden ? strlen(evsel->unit) : 0;
+		if (width > f->table->unit_width)
+			f->table->unit_width = width;
+		f->table->has_cgroups |= evsel->cgroup_name != NULL;
+		f->table->nmi_hint |= is_starved(f->sc, evsel);
+	}
+	f->table->nmi_hint = f->table->nmi_hint && is_watchdog_on();
+}
+
+int stat_table__fill(struct stat_table *table, const struct stat_counts *sc,
+		     struct metric *const *metrics, int nr_metrics, double time_s)
+{
+	struct filler f = {
+		.table = table,
+		.config = table->config,
+		.sc = sc,
+		.metrics = metrics,
+		.nr_metrics = nr_metrics,
+		.time_s = time_s,
+	};
+	struct evsel *evsel;
+	int i;
+
+	table->mode = sc->aggr->mode;
+	evlist__for_each(sc->evlist, evsel, i)
+		f.is_default |= evsel->is_default;
+	look_at_events(&f);
+	return add_all(&f);
+}
+
+void stat_table__clear(struct stat_table *table)
+{
+	int i, j;
+
+	for (i = 0; i < table->nr_rows; i++) {
+		for (j = 0; j < table->rows[i].nr_metrics; j++)
+			metric_value__clear(&table->rows[i].metrics[j]);
+		free(table->rows[i].metrics);
+	}
+	free(table->rows);
+	table->rows = NULL;
+	table->nr_rows = table->cap = 0;
+}
