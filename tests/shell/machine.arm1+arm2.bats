@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The emulated machine itself, measured without perf: what the other tests build on.
+
+# value EVENT... -- COMMAND: the counts, one a line
+value() { "$WORKLOADS/pmucount" "$@" | cut -d ' ' -f 1; }
+
+# within A B PERCENT: A and B differ by at most PERCENT of B
+within() {
+	echo "$1 against $2, allowed: $3 %"
+	[ $((($1 - $2) * 100)) -le $(($2 * $3)) ] && [ $((($2 - $1) * 100)) -le $(($2 * $3)) ]
+}
+
+cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
+
+@test "the PMU has 7 counters" {
+	[ "$("$WORKLOADS/pinned_slots")" = 7 ]
+	[ "$("$WORKLOADS/pinned_slots")" = 7 ]
+}
+
+@test "busy: a cycle is an instruction is a nanosecond" {
+	read -r -d '' cyc ins clock < <(value $cycles $instructions $cpu_clock -- \
+		"$WORKLOADS/spin" 5000000) || :
+	[ "$cyc" -ge 10000000 ]
+	[ "$cyc" = "$ins" ]
+	within "$clock" "$cyc" 1
+}
+
+@test "idle: cycles go on, instructions do not" {
+	# Two reads of one event at a time, so a second CPU adds only what it does itself.
+	read -r -d '' cyc ins < <(value -a $cycles $instructions -- sleep 0.5) || :
+	[ "$cyc" -ge $((500000000 * $(nproc))) ]
+	[ $((ins * 20)) -le "$cyc" ]
+}
+
+@test "instructions in user space are exact and linear" {
+	[ "$PLACE" = arm1 ] || skip "the instructions of both CPUs are in one counter"
+	one=$(value $instructions:u -- "$WORKLOADS/spin" 1000000)
+	again=$(value $instructions:u -- "$WORKLOADS/spin" 1000000)
+	three=$(value $instructions:u -- "$WORKLOADS/spin" 3000000)
+	echo "$one $again $three"
+	[ "$one" = "$again" ]
+	[ $((three - one)) = 4000000 ]
+	[ $((one - 2000000)) -lt 50000 ]
+}
+
+@test "user space and kernel are all there is" {
+	read -r -d '' user kernel both < <(value $cycles:u $cycles:k $cycles -- \
+		"$WORKLOADS/kernelwork" 20000) || :
+	echo "$user $kernel $both"
+	[ "$kernel" -gt "$user" ]
+	[ $((user + kernel)) = "$both" ]
+}
+
+@test "context switches are exact" {
+	none=$(value $context_switches -- "$WORKLOADS/switches" 0)
+	some=$(value $context_switches -- "$WORKLOADS/switches" 250)
+	echo "$none $some"
+	[ $((some - none)) = 250 ]
+	few=$(value $context_switches -- "$WORKLOADS/pingpong" 100)
+	many=$(value $context_switches -- "$WORKLOADS/pingpong" 400)
+	echo "$few $many"
+	within $((many - few)) 600 1
+}
+
+@test "page faults are exact" {
+	few=$(value $page_faults -- "$WORKLOADS/faults" 100)
+	many=$(value $page_faults -- "$WORKLOADS/faults" 900)
+	echo "$few $many"
+	[ $((many - few)) = 800 ]
+}
+
+@test "more events than counters share them by turns" {
+	run "$WORKLOADS/pmucount" $instructions $instructions $instructions $instructions \
+		$instructions $instructions $instructions $instructions -- "$WORKLOADS/spin" 50000000
+	echo "$output"
+	[ "$status" = 0 ]
+	# shellcheck disable=SC2154	# set by bats
+	for line in "${lines[@]}"; do
+		read -r _ enabled running <<< "$line"
+		[ "$running" -lt "$enabled" ] && shared=1
+	done
+	[ "$shared" = 1 ]
+}

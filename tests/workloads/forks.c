@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * forks N ITER: N children one after the other, each spinning ITER times.
+ * Instructions in user space: 2 * N * ITER + N * a constant + a constant.
+ */
+#include "workload.h"
+
+int main(int argc, char **argv)
+{
+	unsigned long n, iter;
+
+	usage_unless(argc == 3, "N ITER");
+	n = number(argc, argv, 1, 0);
+	iter = number(argc, argv, 2, 0);
+	while (n--) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid) {
+			spin(iter);
+			_exit(0);
+		}
+		reap(pid);
+	}
+	return 0;
+}

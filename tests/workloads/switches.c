@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * switches N: gives up the CPU N times by sleeping (1 millisecond each, so that the timer cannot
+ * fire before the CPU is given up). N voluntary context switches + a constant, whatever else runs.
+ */
+#include "workload.h"
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	struct timespec ts = { .tv_nsec = 1000000 };
+	unsigned long n;
+
+	usage_unless(argc == 2, "N");
+	for (n = number(argc, argv, 1, 0); n; n--)
+		if (nanosleep(&ts, NULL))
+			die("nanosleep");
+	return 0;
+}
