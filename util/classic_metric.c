@@ -228,7 +228,7 @@ static int put_stalled(const struct evlist *evlist, const struct evsel *evsel,
 	return put(out, fmax(front, back) / instructions, "%7.2f ", "stalled cycles per insn");
 }
 
-int classic_metric__compute(const struct evlist *evlist, const struct evsel *evsel, double value,
+int classic_metric__compute(const struct evlist *evlist, const struct evsel *evsel,
 			    bool fixed_unit, const struct metric_source *source,
 			    struct metric_value out[2])
 {
@@ -260,5 +260,5 @@ int classic_metric__compute(const struct evlist *evlist, const struct evsel *evs
 		return 0;
 	if (kind == KIND_CYCLES)
 		return put(out, count.value / other, "%8.3f", "GHz");
-	return put_rate(out, evsel, value * 1e9 / other, fixed_unit);
+	return put_rate(out, evsel, count.value * evsel->scale * 1e9 / other, fixed_unit);
 }

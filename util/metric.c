@@ -411,8 +411,8 @@ void metric__choose_row(struct metric *metric, struct metric *const *metrics, in
 	evlist__for_each(metric->scope.evlist, evsel, i) {
 		if (!metric__uses(metric, evsel))
 			continue;
-		/* More users than any other event has: a tool event is the last resort. */
-		uses = evsel->tool ? nr + 1 : 0;
+		/* More users than any other event has: tool events are the last resort. */
+		uses = (evsel->tool || evsel->hidden) ? nr + 1 : 0;
 		for (j = 0; j < nr; j++)
 			uses += metric__uses(metrics[j], evsel);
 		if (uses < fewest) {

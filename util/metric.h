@@ -136,8 +136,8 @@ bool metric__uses(const struct metric *metric, const struct evsel *evsel);
  * metric__choose_row() - put a metric on the row of its event that the fewest metrics use
  * @metrics: all of them, @nr many
  *
- * Tool events are taken only if it has nothing else; the first of several wins. Does nothing when
- * the metric has a row.
+ * Tool and hidden events are taken only if it has nothing else; the first of several wins. Does
+ * nothing when the metric has a row.
  */
 void metric__choose_row(struct metric *metric, struct metric *const *metrics, int nr);
 
@@ -161,13 +161,12 @@ int metric__bind_defaults(const struct metric_scope *scope, struct metric ***out
 
 /**
  * classic_metric__compute() - the ratios that perf printed for any event list until 6.x
- * @value: the event's printed value
  * @fixed_unit: rates are per second and named after the event, for columns
  * @out: receives up to two metrics, released by metric_value__clear()
  *
  * Return: how many, or -ENOMEM.
  */
-int classic_metric__compute(const struct evlist *evlist, const struct evsel *evsel, double value,
+int classic_metric__compute(const struct evlist *evlist, const struct evsel *evsel,
 			    bool fixed_unit, const struct metric_source *source,
 			    struct metric_value out[2]);
 

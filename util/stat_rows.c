@@ -108,8 +108,7 @@ static int add_classic(const struct filler *f, struct stat_row *row, const struc
 	struct metric_value values[2], *value;
 	int i, nr;
 
-	nr = classic_metric__compute(f->sc->evlist, evsel, row->value, f->config->metric_only,
-				     source, values);
+	nr = classic_metric__compute(f->sc->evlist, evsel, f->config->metric_only, source, values);
 	if (nr < 0)
 		return nr;
 	for (i = 0; i < nr; i++) {
@@ -196,7 +195,7 @@ static bool is_row_hidden(const struct filler *f, const struct evsel *evsel,
 		return true;
 	if (evsel->tool && index != aggr->primary && !count->ena)
 		return true;
-	if (!event->supported && evsel->is_default && !config->verbose)
+	if (!event->supported && evsel->is_default && !evsel->keep_row && !config->verbose)
 		return true;
 	if (count->val)
 		return false;
