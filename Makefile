@@ -85,7 +85,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/wo
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run test check unit install uninstall clean probe FORCE
+.PHONY: all help deps run test check unit workloads fuzz install uninstall clean probe FORCE
 
 all: $(O)/perf ## build perf (the default)
 
@@ -151,6 +151,29 @@ test: deps ## install what is missing, and run all tests: unit, command line, em
 	$(Q)$(MAKE) --no-print-directory all workloads unit
 	$(Q)O=$(O) scripts/test all
 
+# Objects of their own: the fuzzer wants to see which way the code goes.
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS = $(filter-out -Werror,$(ALL_CFLAGS)) -g -fsanitize=fuzzer-no-link,address
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
+FUZZ_OBJS := $(SRCS:%.c=$(O)/fuzz/obj/%.o)
+
+$(O)/fuzz/obj/%.o: %.c $(O)/flags | $(SKELS)
+	$(say) FUZZ $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
+	$(say) FUZZ $@
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJS) $(ALL_LIBS)
+
+# What was found to matter stays in $(O)/fuzz/corpus; a crash is kept there, too, and fails.
+fuzz: $(FUZZERS) ## feed made-up input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
+	$(Q)for fuzzer in $(FUZZERS); do \
+		corpus=$(O)/fuzz/corpus/$${fuzzer##*/}; mkdir -p $$corpus; \
+		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=256 -timeout=10 -print_final_stats=1 \
+			-verbosity=0 -artifact_prefix=$$corpus-crash- $$corpus || exit 1; \
+	done
+
 check: all workloads unit ## the tests that need no network and no root
 	$(Q)O=$(O) scripts/test user
 
@@ -166,4 +189,4 @@ uninstall: ## remove what install put there
 clean: ## remove everything generated (the cache of kernels for the tests stays)
 	$(Q)rm -rf build
 
--include $(OBJS:.o=.d) $(O)/perf.d $(wildcard $(O)/bpf_skel/*.d) $(wildcard $(O)/tests/unit/*.d)
+-include $(FUZZ_OBJS:.o=.d) $(OBJS:.o=.d) $(O)/perf.d $(wildcard $(O)/bpf_skel/*.d) $(wildcard $(O)/tests/unit/*.d)

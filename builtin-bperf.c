@@ -4,6 +4,7 @@
 
 #include "bpf_skel/leader.h"
 #include "util/attr_map.h"
+#include "util/capability.h"
 #include "util/event_tables.h"
 #include "util/leader.h"
 #include "util/msg.h"
@@ -131,6 +132,7 @@ static void print_leader(const struct leader *leader)
 static int list(const struct bperf_cmd *cmd)
 {
 	char *path __cleanup(free_ptr) = cmd->path ? strdup(cmd->path) : attr_map__path();
+	char *missing __cleanup(free_ptr) = NULL;
 	struct attr_map *attr_map = NULL;
 	struct leader *leader = NULL;
 	int err;
@@ -140,6 +142,11 @@ static int list(const struct bperf_cmd *cmd)
 	if (access(path, F_OK) && errno == ENOENT) {
 		printf("no events are shared: there is no %s\n", path);
 		return 0;
+	}
+	missing = capability__missing_to_share();
+	if (missing) {
+		pr_err("not permitted: lacks %s (run as root)", missing);
+		return STATUS_FAILED;
 	}
 	err = attr_map__lock(path, &attr_map);
 	if (!err) {
@@ -174,7 +181,7 @@ int cmd_bperf(int argc, char **argv)
 	first = options__parse(rows, usage, &cmd, argc - 1, argv + 1);
 	if (first >= 0 && first < argc - 1) {
 		pr_err("list takes no argument '%s'", argv[1 + first]);
-		first = -1;
+		first = -OPTIONS_USAGE_STATUS;
 	}
-	return first < 0 ? OPTIONS_USAGE_STATUS : list(&cmd);
+	return first < 0 ? -first : list(&cmd);
 }

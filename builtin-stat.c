@@ -25,6 +25,8 @@
 
 #define STATUS_FAILED 1
 #define STATUS_INVALID 22
+#define STATUS_NO_RECORD 255
+#define NO_LOG_FD INT_MIN
 
 static const char usage[] =
 	"perf stat [<options>] [<command>]\n"
@@ -43,11 +45,15 @@ struct stat_cmd {
 	struct pmus *pmus;
 	struct evlist *evlist;
 	struct control control;
+	struct parse_events_options parse;	/* of the -e that follow */
 	int last_e;			/* index of the first event of the last -e */
 	bool has_e;
+	bool all_user, all_kernel;
 	int detail;			/* -d */
 	bool no_big_num, big_num;
-	const char *control_spec;
+	bool has_control;
+	const char *pre, *post;		/* commands before and after each run */
+	bool sync;			/* -S: flush file systems before each run */
 	const char *output_path;	/* -o */
 	int log_fd;
 	bool append;
@@ -63,7 +69,7 @@ static int parse_e(void *ctx, const char *arg)
 	struct parse_error error = {};
 	int first = cmd->evlist->nr, err;
 
-	err = parse_events(cmd->evlist, cmd->pmus, arg, &error);
+	err = parse_events_opts(cmd->evlist, cmd->pmus, arg, &cmd->parse, &error);
 	if (err == -EINVAL)
 		parse_error__print(&error);
 	else if (err)
@@ -76,6 +82,69 @@ static int parse_e(void *ctx, const char *arg)
 	return 0;
 }
 
+/* Whether an option that changes how -e is read comes in time; says so when not. */
+static bool is_before_events(const struct stat_cmd *cmd, const char *option)
+{
+	if (cmd->has_e)
+		pr_err("%s comes after -e: it only acts on the events behind it", option);
+	return !cmd->has_e;
+}
+
+static int parse_cputype(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--cputype"))
+		return -EINVAL;
+	if (!pmus__set_cputype(cmd->pmus, arg))
+		return 0;
+	pr_err("--cputype %s: there is no such core PMU", arg);
+	return -EINVAL;
+}
+
+static int parse_pmu_filter(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--pmu-filter"))
+		return -EINVAL;
+	if (!pmus__set_filter(cmd->pmus, arg))
+		return 0;
+	pr_err("--pmu-filter %s: there is no such PMU (see %s/bus/event_source/devices)", arg,
+	       sysfs_root());
+	return -EINVAL;
+}
+
+static int set_hybrid_merge(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->parse.hybrid_merge = true;
+	return is_before_events(cmd, "--hybrid-merge") ? 0 : -EINVAL;
+}
+
+static int only_level(bool *this, bool other)
+{
+	*this = true;
+	if (other)
+		pr_err("--all-user and --all-kernel: only one of them");
+	return other ? -EINVAL : 0;
+}
+
+static int set_all_user(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	return only_level(&cmd->all_user, cmd->all_kernel);
+}
+
+static int set_all_kernel(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	return only_level(&cmd->all_kernel, cmd->all_user);
+}
+
 static int parse_filter(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
@@ -85,6 +154,16 @@ static int parse_filter(void *ctx, const char *arg)
 		return -EINVAL;
 	}
 	return evlist__set_filter(cmd->evlist, cmd->last_e, arg);
+}
+
+static int parse_control(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (cmd->has_control)
+		control__close(&cmd->control);
+	cmd->has_control = !control__open(&cmd->control, arg);
+	return cmd->has_control ? 0 : -EINVAL;
 }
 
 static int parse_interval(void *ctx, const char *arg)
@@ -133,6 +212,15 @@ DEFINE_AGGR(aggr_cluster, AGGR_CLUSTER)
 DEFINE_AGGR(aggr_socket, AGGR_SOCKET)
 DEFINE_AGGR(aggr_node, AGGR_NODE)
 
+/* An instance of its own makes sense per CPU only. */
+static int no_merge(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->run.config.no_merge = true;
+	return aggr_none(ctx, arg);
+}
+
 static int aggr_cache(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
@@ -157,8 +245,6 @@ static int set_big_num(void *ctx, const char *arg __unused)
 	return 0;
 }
 
-static int show_help(void *ctx, const char *arg);
-
 static int parse_sep(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
@@ -173,6 +259,10 @@ static const struct option_row rows[] = {
 	{ 'a', "all-cpus", OPT_FLAG, AT(run.target.system_wide), .help = "count on all CPUs" },
 	{ 'A', "no-aggr", OPT_CALL_NONE, .call = aggr_none, .help = "a row for each CPU" },
 	{ 'b', "bpf-prog", OPT_STRING, AT(run.config.bpf_prog_list), .arg = "prog-id" },
+	{ 0, "all-kernel", OPT_CALL_NONE, .call = set_all_kernel,
+	  .help = "count in the kernel only, whatever the events say" },
+	{ 0, "all-user", OPT_CALL_NONE, .call = set_all_user,
+	  .help = "count in user space only, whatever the events say" },
 	{ 0, "bpf-counters", OPT_FLAG, AT(run.share_all),
 	  .help = "share the counters with all other runs" },
 	{ 0, "bpf-attr-map", OPT_STRING, AT(run.plan.attr_map_path), .arg = "path",
@@ -180,14 +270,18 @@ static const struct option_row rows[] = {
 	{ 'B', "big-num", OPT_CALL_NONE, .call = set_big_num, .help = "group digits (the default)" },
 	{ 'C', "cpu", OPT_STRING, AT(run.target.cpu_list), .arg = "cpu-list",
 	  .help = "count on these CPUs" },
-	{ 0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
+	{ 0, "control", OPT_CALL, .call = parse_control, .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
 	  .help = "take commands: enable, disable, ping, stop" },
+	{ 0, "cputype", OPT_CALL, .call = parse_cputype, .arg = "core PMU",
+	  .help = "of several core PMUs use this one for the -e that follow" },
 	{ 'd', "detailed", OPT_COUNT, AT(detail), .help = "more default events; repeat for more" },
 	{ 'D', "delay", OPT_INT, AT(run.delay_ms), .arg = "ms",
 	  .help = "start counting after that time; -1: when --control says so" },
 	{ 'e', "event", OPT_CALL, .call = parse_e, .arg = "event", .help = "events to count: perf list" },
 	{ 0, "filter", OPT_CALL, .call = parse_filter, .arg = "filter",
 	  .help = "filter of the tracepoints of the last -e" },
+	{ 0, "hybrid-merge", OPT_CALL_NONE, .call = set_hybrid_merge,
+	  .help = "sum up core PMUs in one row, for the -e that follow" },
 	{ 0, "hide-zero-events", OPT_FLAG, AT(run.config.hide_zero), .help = "leave out rows that are 0" },
 	{ 'i', "inherit", OPT_NEGATED, AT(run.target.no_inherit), .help = "do not count children" },
 	{ 'I', "interval-print", OPT_CALL, .call = parse_interval, .arg = "ms",
@@ -199,10 +293,12 @@ static const struct option_row rows[] = {
 	{ 'j', "json-output", OPT_FLAG, AT(run.config.json), .help = "print JSON" },
 	{ 0, "log-fd", OPT_INT, AT(log_fd), .arg = "fd", .help = "print to this descriptor" },
 	{ 0, "metric-only", OPT_FLAG, AT(run.config.metric_only), .help = "print metrics, no counts" },
-	{ 0, "merge", OPT_NEGATED, AT(run.config.no_merge), .help = "a row for each PMU instance" },
+	{ 0, "no-merge", OPT_CALL_NONE, .call = no_merge,
+	  .help = "as -A, and a row for each PMU instance" },
 	{ 0, "metrics", OPT_NEGATED, AT(run.config.no_metrics),
 	  .help = "no ratios behind the counts of -e" },
-	{ 'n', "null", OPT_FLAG, AT(run.config.null_run), .help = "count nothing, only time" },
+	{ 'n', "null", OPT_FLAG, AT(run.config.null_run),
+	  .help = "no default events: only time is measured" },
 	{ 0, "no-big-num", OPT_FLAG, AT(no_big_num), .help = "do not group digits" },
 	{ 0, "no-csv-summary", OPT_FLAG, AT(run.config.no_csv_summary),
 	  .help = "no 'summary' before the summary's rows" },
@@ -218,11 +314,18 @@ static const struct option_row rows[] = {
 	{ 0, "per-node", OPT_CALL_NONE, .call = aggr_node, .help = "a row for each NUMA node" },
 	{ 0, "per-socket", OPT_CALL_NONE, .call = aggr_socket, .help = "a row for each socket" },
 	{ 0, "per-thread", OPT_FLAG, AT(run.target.per_thread), .help = "a row for each thread" },
+	{ 0, "percore-show-thread", OPT_FLAG, AT(run.config.percore_show_thread),
+	  .help = "with -A, print the core's sum of percore events for each CPU" },
+	{ 0, "pmu-filter", OPT_CALL, .call = parse_pmu_filter, .arg = "PMU",
+	  .help = "use only this PMU for the -e that follow" },
+	{ 0, "post", OPT_STRING, AT(post), .arg = "command", .help = "run this after each run" },
+	{ 0, "pre", OPT_STRING, AT(pre), .arg = "command", .help = "run this before each run" },
 	{ 0, "quiet", OPT_FLAG, AT(quiet), .help = "print nothing" },
 	{ 'r', "repeat", OPT_INT, AT(run.config.run_count), .arg = "n",
 	  .help = "run the command so often, print mean and deviation; 0: forever" },
 	{ 0, "scale", OPT_NEGATED, AT(run.config.no_scale),
 	  .help = "do not scale the counts of multiplexed events" },
+	{ 'S', "sync", OPT_FLAG, AT(sync), .help = "flush file systems before each run" },
 	{ 0, "summary", OPT_FLAG, AT(run.config.summary), .help = "print totals after -I" },
 	{ 't', "tid", OPT_STRING, AT(run.target.tid_list), .arg = "tid-list",
 	  .help = "count these threads" },
@@ -231,15 +334,8 @@ static const struct option_row rows[] = {
 	{ 'v', "verbose", OPT_COUNT, AT(run.config.verbose), .help = "say more; repeat for more" },
 	{ 'x', "field-separator", OPT_CALL, .call = parse_sep, .arg = "separator",
 	  .help = "print fields separated by that" },
-	{ 'h', "help", OPT_CALL_NONE, .call = show_help, .help = "show this" },
 	{},
 };
-
-static int show_help(void *ctx __unused, const char *arg __unused)
-{
-	options__usage(rows, usage);
-	return -EINVAL;
-}
 
 /* --- checks --- */
 
@@ -257,8 +353,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
-		{ cmd->output_path && cmd->log_fd >= 0, "-o and --log-fd: one place to print to" },
-		{ cmd->log_fd < -1, "--log-fd: not a descriptor" },
+		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
+		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
 		{ config->run_count != 1 && !target->argc, "-r needs a command to repeat" },
 		{ config->metric_only && config->run_count > 1, "--metric-only and -r: not together" },
@@ -272,7 +368,7 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		{ cmd->run.timeout_ms && cmd->run.timeout_ms < 10, "--timeout: at least 10 ms" },
 		{ config->interval_clear && !config->interval_ms, "--interval-clear needs -I" },
 		{ cmd->run.delay_ms < -1, "-D: a number of milliseconds, or -1" },
-		{ cmd->run.delay_ms == -1 && !cmd->control_spec && !target->argc,
+		{ cmd->run.delay_ms == -1 && !cmd->has_control && !target->argc,
 		  "-D -1: nothing would ever be counted without --control" },
 		{ config->bpf_prog_list, "-b: counting BPF programs is not there yet" },
 	};
@@ -292,54 +388,65 @@ static void warn_unlikely(const struct stat_cmd *cmd)
 
 	if (target->argc && !strcmp(target->argv[0], "sleep") && target__has_task(target) &&
 	    !target__is_attached(target))
-		pr_verbose("counting `sleep` without `-a`: only the sleeping command itself is counted");
+		pr_text("Warning:\ncounting `sleep` without `-a`: what others do meanwhile is not counted\n");
 	if (cmd->run.timeout_ms && cmd->run.timeout_ms < 100)
-		pr_warn("--timeout %u: below 100 ms the overhead may show", cmd->run.timeout_ms);
+		pr_text("Warning:\n--timeout %u: below 100 ms the overhead may show in the counts\n",
+			cmd->run.timeout_ms);
 }
 
 /* --- output --- */
 
+static FILE *open_log_fd(const struct stat_cmd *cmd)
+{
+	/* A copy, so that closing it at the end is ours alone. */
+	int fd = fcntl(cmd->log_fd, F_DUPFD_CLOEXEC, 3);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, cmd->append ? "a" : "w");
+
+	if (!file) {
+		pr_err("--log-fd %d: %s", cmd->log_fd, strerror(errno));
+		close_fd(&fd);
+	}
+	return file;
+}
+
+static FILE *open_file(const struct stat_cmd *cmd)
+{
+	FILE *file = fopen(cmd->output_path, cmd->append ? "ae" : "we");
+	time_t now = time(NULL);
+
+	if (!file)
+		pr_err("cannot create the output file '%s': %s", cmd->output_path, strerror(errno));
+	else if (!cmd->run.config.json)
+		fprintf(file, "# started on %s\n", ctime(&now));
+	return file;
+}
+
+/* Where the counts go. Return: 0, or an exit status after a message. */
 static int open_output(struct stat_cmd *cmd)
 {
 	struct stat_config *config = &cmd->run.config;
-	const char *mode = cmd->append ? "ae" : "we";
-	time_t now = time(NULL);
-	int fd;
 
 	config->output = stderr;
 	if (cmd->quiet) {
 		cmd->file = fopen("/dev/null", "we");
 		if (!cmd->file)
-			return -errno;
+			return STATUS_FAILED;
+		config->interval_clear = false;
 	} else if (cmd->output_path && strcmp(cmd->output_path, "-")) {
-		cmd->file = fopen(cmd->output_path, mode);
-		if (!cmd->file) {
-			int err = -errno;
-
-			pr_err("cannot create the output file '%s': %s", cmd->output_path,
-			       strerror(-err));
-			return err;
-		}
-		if (!config->json)
-			fprintf(cmd->file, "# started on %s\n", ctime(&now));
+		cmd->file = open_file(cmd);
+		if (!cmd->file)
+			return STATUS_FAILED;
 	} else if (cmd->log_fd >= 0) {
-		/* A copy, so that closing it at the end is ours alone. */
-		fd = fcntl(cmd->log_fd, F_DUPFD_CLOEXEC, 3);
-		cmd->file = fd < 0 ? NULL : fdopen(fd, cmd->append ? "a" : "w");
-		if (!cmd->file) {
-			int err = -errno;
-
-			pr_err("--log-fd %d: %s", cmd->log_fd, strerror(-err));
-			close_fd(&fd);
-			return err;
-		}
+		cmd->file = open_log_fd(cmd);
+		if (!cmd->file)
+			return STATUS_INVALID;
 	}
 	if (cmd->file)
 		config->output = cmd->file;
 	config->color = isatty(fileno(config->output));
 	if (config->interval_clear && !config->color) {
 		pr_err("--interval-clear: the output is no terminal");
-		return -ENOTTY;
+		return STATUS_FAILED;
 	}
 	return 0;
 }
@@ -361,12 +468,39 @@ static int close_output(struct stat_cmd *cmd)
 
 /* --- running --- */
 
+/*
+ * Events that no task has (those of uncore PMUs, and perf's own values) make a run of nothing
+ * else system-wide, its command notwithstanding.
+ */
+static void widen_target(struct stat_cmd *cmd)
+{
+	struct target *target = &cmd->run.target;
+	struct evsel *evsel;
+	int i;
+
+	if (!target__has_task(target) || target__is_attached(target) || !cmd->evlist->nr)
+		return;
+	evlist__for_each(cmd->evlist, evsel, i) {
+		if (!evsel->needs_cpu && evsel->tool == TOOL_NONE)
+			return;
+	}
+	target->system_wide = true;
+}
+
 static int add_events(struct stat_cmd *cmd)
 {
-	if (cmd->evlist->nr || cmd->run.config.null_run)
-		return 0;
-	return default_events__add(cmd->evlist, cmd->pmus, !target__has_task(&cmd->run.target),
-				   cmd->detail);
+	const struct stat_config *config = &cmd->run.config;
+	int err;
+
+	if (!cmd->evlist->nr && !config->null_run) {
+		err = default_events__add(cmd->evlist, cmd->pmus,
+					  !target__has_task(&cmd->run.target), cmd->detail);
+		if (err)
+			return err;
+	}
+	if (cmd->all_user || cmd->all_kernel)
+		evlist__only_level(cmd->evlist, cmd->all_user);
+	return evlist__uniquify_names(cmd->evlist, config->aggr_mode == AGGR_NONE);
 }
 
 static void handle_signals(void)
@@ -380,6 +514,18 @@ static void handle_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
+/* --pre and --post. Return: the wait status modulo 256, so a command's own failure is 0. */
+static bool is_done(const char *command, int *status)
+{
+	int wait_status = command ? system(command) : 0;
+
+	if (wait_status) {
+		pr_err("'%s' failed: this run is not counted", command);
+		*status = wait_status & 0xff;
+	}
+	return !wait_status;
+}
+
 static int run_all(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
@@ -390,13 +536,19 @@ static int run_all(struct stat_cmd *cmd)
 
 		if (config->verbose && config->run_count > 1)
 			fprintf(config->output, "[ perf stat: executing run #%d ... ]\n", i + 1);
+		if (!is_done(cmd->pre, &status))
+			break;
+		if (cmd->sync)
+			sync();
 		failed = stat_run__once(&cmd->run, &status);
 		if (failed)
 			return failed;
 		if (!config->run_count && stat__print(cmd->run.stat))
 			return STATUS_FAILED;
+		if (!status && !is_done(cmd->post, &status))
+			break;
 		/* A workload that died by a signal ends the series. */
-		if (status > 128)
+		if (cmd->run.was_killed)
 			break;
 	}
 	if (config->run_count && stat__print(cmd->run.stat))
@@ -406,22 +558,21 @@ static int run_all(struct stat_cmd *cmd)
 
 static int run_cmd(struct stat_cmd *cmd)
 {
-	int status;
+	int status, err;
 
-	if (add_events(cmd)) {
-		pr_err("cannot add the default events: %s", strerror(errno));
+	err = add_events(cmd);
+	if (err) {
+		pr_err("cannot add the default events: %s", strerror(-err));
 		return STATUS_FAILED;
 	}
 	status = stat_run__assign(&cmd->run);
 	if (status)
 		return status;
-	if (cmd->control_spec) {
-		if (control__open(&cmd->control, cmd->control_spec))
-			return STATUS_INVALID;
+	if (cmd->has_control)
 		cmd->run.control = &cmd->control;
-	}
-	if (open_output(cmd))
-		return STATUS_FAILED;
+	status = open_output(cmd);
+	if (status)
+		return status;
 	cmd->run.stat = stat__new(&cmd->run.config, cmd->evlist);
 	if (!cmd->run.stat) {
 		pr_err("%s", strerror(errno));
@@ -437,7 +588,7 @@ static int run_cmd(struct stat_cmd *cmd)
 static void clear(struct stat_cmd *cmd)
 {
 	stat__delete(cmd->run.stat);
-	if (cmd->run.control)
+	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
 		fclose(cmd->file);
@@ -445,13 +596,21 @@ static void clear(struct stat_cmd *cmd)
 	pmus__delete(cmd->pmus);
 }
 
+/* These words, down to three letters, are commands of perf stat itself; NULL is not. */
+static bool is_record_or_report(const char *word)
+{
+	size_t len = word ? strlen(word) : 0;
+
+	return len >= 3 && (!strncmp(word, "record", len) || !strncmp(word, "report", len));
+}
+
 int cmd_stat(int argc, char **argv)
 {
 	struct stat_cmd cmd = {
-		.log_fd = -1,
+		.log_fd = NO_LOG_FD,
 		.run = { .config = { .aggr_mode = AGGR_GLOBAL, .run_count = 1 }, .signal = &got_signal },
 	};
-	int first, status = STATUS_INVALID;
+	int first, err, status = STATUS_INVALID;
 
 	msg__init("perf stat");
 	setlocale(LC_ALL, "");
@@ -468,7 +627,13 @@ int cmd_stat(int argc, char **argv)
 	first = options__parse(rows, usage, &cmd, argc, argv);
 	if (first < 0) {
 		clear(&cmd);
-		return OPTIONS_USAGE_STATUS;
+		return -first;
+	}
+	if (is_record_or_report(argv[first])) {
+		pr_err("%s: counts cannot be recorded yet (a command of that name: give its path)",
+		       argv[first]);
+		clear(&cmd);
+		return STATUS_NO_RECORD;
 	}
 	cmd.run.target.argv = argv + first;
 	cmd.run.target.argc = argc - first;
@@ -476,7 +641,12 @@ int cmd_stat(int argc, char **argv)
 		set_aggr(&cmd, AGGR_THREAD);
 	cmd.run.config.big_num = !cmd.no_big_num;
 	msg__set_verbose(cmd.run.config.verbose);
-	if (!target__validate(&cmd.run.target) && !check_conflicts(&cmd)) {
+	err = target__validate(&cmd.run.target);
+	if (!err) {
+		widen_target(&cmd);
+		err = check_conflicts(&cmd);
+	}
+	if (!err) {
 		warn_unlikely(&cmd);
 		status = run_cmd(&cmd);
 	}

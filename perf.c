@@ -5,12 +5,14 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define STATUS_USAGE 1
+#define STATUS_BAD_OPTION 129
 
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
@@ -44,10 +46,23 @@ static void print_usage(FILE *to)
 	fprintf(to, "\n See 'perf help COMMAND' for a command's options.\n\n");
 }
 
+/* For the completion of shells. */
+static int list_commands(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		printf("%s ", commands[i].name);
+	printf("\n");
+	return 0;
+}
+
 static int unknown(const char *name)
 {
 	const char *names[ARRAY_SIZE(commands) + 1] = {}, *near;
 
+	if (*name == '-') {
+		pr_err("unknown option '%s': see 'perf --help'", name);
+		return STATUS_BAD_OPTION;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i].name;
 	near = nearest_name(name, names);
@@ -97,7 +112,7 @@ static int cmd_version(int argc, char **argv)
 		return 0;
 	if (strcmp(argv[1], "--build-options")) {
 		pr_err("version: unknown argument '%s' (--build-options)", argv[1]);
-		return 129;
+		return STATUS_BAD_OPTION;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
 		printf("%22s: [ %-3s ]  # %s\n", features[i].name, features[i].on ? "on" : "OFF",
@@ -106,11 +121,23 @@ static int cmd_version(int argc, char **argv)
 	return 0;
 }
 
+/* Were one of these closed, the next pipe or perf event would take its place, and our messages. */
+static void keep_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	close_fd(&fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	int status;
 
+	keep_standard_fds();
 	msg__init("perf");
 	/* Inherited from a careless parent, it would make every workload's end unknowable. */
 	signal(SIGCHLD, SIG_DFL);
@@ -122,6 +149,8 @@ int main(int argc, char **argv)
 		status = cmd_version(1, argv);
 	else if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		status = cmd_help(1, argv);
+	else if (!strcmp(argv[1], "--list-cmds"))
+		status = list_commands();
 	else if ((command = find(argv[1])))
 		status = command->run(argc - 1, argv + 1);
 	else

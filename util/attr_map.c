@@ -290,35 +290,14 @@ static void take_map_lock(const struct attr_map *map)
 	}
 }
 
-static int open_map(struct attr_map *map)
+/* What an open map must be to serve; fills in what depends on it. */
+static int check_map(struct attr_map *map)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
 	struct bpf_map_info info = {};
 	__u32 len = sizeof(info);
 	struct stat st;
 	int err;
 
-	map->fd = bpf_obj_get(map->path);
-	if (map->fd < 0 && errno == ENOENT) {
-		map->fd = bpf_map_create(BPF_MAP_TYPE_HASH, "perf_attr_map", ATTR_KEY_SIZE,
-					 sizeof(struct attr_map_value), MAX_ENTRIES, &opts);
-		if (map->fd >= 0 && bpf_obj_pin(map->fd, map->path)) {
-			err = -errno;
-			close_fd(&map->fd);
-			/* Another implementation does not take our lock and may have been first. */
-			if (err == -EEXIST)
-				map->fd = bpf_obj_get(map->path);
-			errno = -err;
-		}
-	}
-	if (map->fd < 0) {
-		err = -errno;
-		pr_err("cannot share events: cannot open the attr map %s: %s%s", map->path,
-		       strerror(-err),
-		       err == -EPERM || err == -EACCES ?
-			       " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)" : "");
-		return err;
-	}
 	if (stat(map->path, &st)) {
 		err = -errno;
 		pr_err("cannot share events: %s: %s", map->path, strerror(-err));
@@ -342,6 +321,53 @@ static int open_map(struct attr_map *map)
 	map->id = info.id;
 	map->key_size = info.key_size;
 	return 0;
+}
+
+static int say_open_failed(const struct attr_map *map, int err)
+{
+	pr_err("cannot share events: cannot open the attr map %s: %s%s", map->path, strerror(-err),
+	       err == -EPERM || err == -EACCES ?
+		       " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)" : "");
+	return err;
+}
+
+/* Before the lock is made: what will be refused anyhow is refused without leaving anything. */
+static int check_existing(struct attr_map *map)
+{
+	struct stat st;
+	int err;
+
+	if (!stat(map->path, &st) && S_ISDIR(st.st_mode)) {
+		pr_err("cannot share events: %s is a directory, no attr map", map->path);
+		return -EPROTO;
+	}
+	map->fd = bpf_obj_get(map->path);
+	if (map->fd < 0)
+		return errno == ENOENT ? 0 : say_open_failed(map, -errno);
+	err = check_map(map);
+	close_fd(&map->fd);
+	return err;
+}
+
+static int open_map(struct attr_map *map)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int err;
+
+	map->fd = bpf_obj_get(map->path);
+	if (map->fd < 0 && errno == ENOENT) {
+		map->fd = bpf_map_create(BPF_MAP_TYPE_HASH, "perf_attr_map", ATTR_KEY_SIZE,
+					 sizeof(struct attr_map_value), MAX_ENTRIES, &opts);
+		if (map->fd >= 0 && bpf_obj_pin(map->fd, map->path)) {
+			err = -errno;
+			close_fd(&map->fd);
+			/* Another implementation does not take our lock and may have been first. */
+			if (err == -EEXIST)
+				map->fd = bpf_obj_get(map->path);
+			errno = -err;
+		}
+	}
+	return map->fd < 0 ? say_open_failed(map, -errno) : check_map(map);
 }
 
 int attr_map__relock(struct attr_map *map)
@@ -376,6 +402,8 @@ int attr_map__lock(const char *path, struct attr_map **out)
 	map->lock_fd = -1;
 	map->path = strdup(path);
 	err = map->path ? prepare_dir(path) : -ENOMEM;
+	if (!err)
+		err = check_existing(map);
 	if (!err)
 		err = take_own_lock(map);
 	if (!err)

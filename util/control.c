@@ -53,6 +53,7 @@ int control__open(struct control *control, const char *spec)
 		if (control->fd < 0 || (ack && control->ack_fd < 0)) {
 			pr_err("--control %s: '%s' is no open descriptor", spec,
 			       control->fd < 0 ? ctl : ack);
+			control__close(control);
 			return -EINVAL;
 		}
 		/* The workload has no business with them. */

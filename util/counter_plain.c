@@ -72,15 +72,28 @@ static void fill_attr(const struct counter_plan *plan, const struct evsel *evsel
 		attr->exclusive = 0;
 }
 
+/* Ordinary users may count their tasks, but not the kernel's part of them. */
+static bool is_level_denied(const struct evsel *evsel, int err)
+{
+	return err == -EACCES && evsel->threads && !evsel->attr.exclude_kernel &&
+	       perf_event__paranoid() > 1;
+}
+
 /*
- * Ask for less where a kernel will not give all: ordinary users may not count the kernel, some
- * PMUs cannot tell guests apart. Return: whether to try again.
+ * Ask for less where a kernel will not give all. What was to be counted in the kernel only would
+ * count nothing then. Return: whether to try again.
  */
 static bool ask_less(struct evsel *evsel, int err)
 {
-	if (err == -EACCES && !evsel->attr.exclude_kernel && perf_event__paranoid() > 1)
-		return !evsel__exclude_kernel(evsel);
-	return false;
+	return is_level_denied(evsel, err) && !evsel->attr.exclude_user &&
+	       !evsel__exclude_kernel(evsel);
+}
+
+/* One of several tasks named by the user; of all tasks in /proc some always are on their way out. */
+static void warn_gone(const struct counter *self, const struct evsel *evsel, int thread)
+{
+	if (target__is_attached(self->plan->target) && !evsel->idx)
+		pr_warn("thread %d has ended: not counted", thread_at(evsel, thread));
 }
 
 static int open_one(struct counter *self, struct evsel *evsel, struct evsel *group, int cpu_idx,
@@ -122,8 +135,10 @@ static int open_evsel(struct counter *self, struct evsel *evsel, struct evsel *g
 				continue;
 			}
 			err = fd;
-			if (fd == -ESRCH && !is_single)
+			if (fd == -ESRCH && !is_single) {
+				warn_gone(self, evsel, thread);
 				break;
+			}
 			return err;
 		}
 	}
@@ -185,9 +200,40 @@ static int open_group(struct counter *self, struct evsel *const *group, int nr, 
 			return -EAGAIN;
 		}
 		evsel->err = -err;
-		evsel->state = perf_event__is_unsupported(err) ? EVSEL_NOT_SUPPORTED : EVSEL_SKIPPED;
+		evsel->state = perf_event__is_unsupported(err) || is_level_denied(evsel, err) ?
+				       EVSEL_NOT_SUPPORTED : EVSEL_SKIPPED;
 	}
 	return 0;
+}
+
+/* The kernel looks at a filter only when it is set. */
+static int set_filter(const struct evsel *evsel)
+{
+	const struct plain_evsel *priv = evsel->priv;
+
+	for (int n = 0; n < nr_fds(evsel); n++) {
+		int err;
+
+		if (priv->fds[n] < 0 || !ioctl(priv->fds[n], PERF_EVENT_IOC_SET_FILTER, evsel->filter))
+			continue;
+		err = -errno;
+		pr_err("--filter '%s': the kernel refuses it for '%s': %s (see %s/events/*/*/format)",
+		       evsel->filter, evsel->name, strerror(-err), tracefs_root());
+		return err;
+	}
+	return 0;
+}
+
+static int set_filters(struct counter *self)
+{
+	struct evsel *evsel;
+	int err = 0, i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (!err && evsel->counter == self && evsel->state == EVSEL_COUNTING && evsel->filter)
+			err = set_filter(evsel);
+	}
+	return err;
 }
 
 static int plain__open(struct counter *self)
@@ -207,7 +253,7 @@ static int plain__open(struct counter *self)
 		for (int m = 0; m < evsel->nr_members && !err; m++)
 			err = open_group(self, &evlist->evsels[i + m], 1, false);
 	}
-	return err;
+	return err ? err : set_filters(self);
 }
 
 /* --- counting --- */

@@ -11,6 +11,18 @@
 #include <errno.h>
 #include <string.h>
 
+/* Whom the kernel lets count this: an administrator, or everybody at a low enough level. */
+static char *permission_text(const struct evsel *evsel, const struct target *target)
+{
+	int level = !target__has_task(target) || target->per_thread ? 0 :
+		    evsel->attr.exclude_kernel			   ? 2 : 1;
+
+	/* No level opens other users' tasks to us. */
+	return xasprintf("'%s': not permitted: needs CAP_PERFMON or %skernel.perf_event_paranoid <= %d (now %d)",
+			 evsel->name, target__is_attached(target) ? "a task of one's own and " : "",
+			 level, perf_event__paranoid());
+}
+
 /* One line for any errno; NULL: nothing better than the system's own words. */
 static char *reason(const struct evsel *evsel, const struct target *target)
 {
@@ -19,9 +31,7 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	switch (evsel->err) {
 	case EACCES:
 	case EPERM:
-		return xasprintf("'%s': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= %d (now %d)",
-				 evsel->name, target__has_task(target) ? 1 : 0,
-				 perf_event__paranoid());
+		return permission_text(evsel, target);
 	case EINVAL:
 	case ENOENT:
 	case ENOSYS:
@@ -33,7 +43,7 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	case ENODEV:
 		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name, pmu);
 	case ESRCH:
-		return xasprintf("'%s': the task to count has ended", evsel->name);
+		return xasprintf("'%s': there is no task to count (it may have ended)", evsel->name);
 	case EBUSY:
 		return xasprintf("'%s': the counters of %s are in use by an exclusive event",
 				 evsel->name, pmu);
@@ -79,8 +89,12 @@ void open_error__print(const struct evsel *evsel, const struct target *target)
 
 void open_error__warn(const struct evsel *evsel, const struct target *target)
 {
-	char *text __cleanup(free_ptr) = reason(evsel, target);
+	char *text __cleanup(free_ptr) = NULL;
 
+	/* Of the default set only what has a row is missed. */
+	if (evsel->is_default && evsel->hidden)
+		return;
+	text = reason(evsel, target);
 	if (text)
 		pr_warn("%s", text);
 }

@@ -29,7 +29,8 @@ struct option_row {
 	const char *help;
 };
 
-#define OPTIONS_USAGE_STATUS 129
+#define OPTIONS_USAGE_STATUS 129	/* wrong usage, and -h */
+#define OPTIONS_LIST_STATUS 130		/* --list-opts */
 
 /**
  * options__parse() - read the options before the first argument that is none
@@ -37,8 +38,8 @@ struct option_row {
  * @usage: the lines under "Usage:"
  * @ctx: what the rows' offsets and calls refer to
  *
- * Errors and help go to stderr. Return: the index of the first argument, or -1: exit with
- * OPTIONS_USAGE_STATUS.
+ * Every command has -h, --help and --list-opts besides its rows. Errors and help go to stderr, the
+ * list to stdout. Return: the index of the first argument, or the negative exit status.
  */
 int options__parse(const struct option_row *rows, const char *usage, void *ctx, int argc,
 		   char **argv);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stat_run.h"
 
+#include "capability.h"
 #include "control.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
 #include "msg.h"
 #include "open_error.h"
+#include "pmu.h"
 #include "thread_map.h"
 #include "util.h"
 #include "workload.h"
@@ -71,7 +73,20 @@ static int assign_tool(struct evsel *evsel, const struct cpumap *cpus)
 	return err;
 }
 
-static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus)
+/* Some CPUs of a list are not the PMU's: those count nothing, and the user may not know. */
+static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cpus,
+			      const struct target *target)
+{
+	struct cpumap *foreign = cpumap__minus(cpus, evsel->own_cpus);
+	char *own __cleanup(free_ptr) = cpumap__str(evsel->own_cpus);
+
+	if (target->cpu_list && foreign && foreign->nr && own)
+		pr_warn("-C %s: '%s' is counted on CPUs of %s only: %s", target->cpu_list,
+			evsel->name, evsel->pmu ? evsel->pmu->name : "its PMU", own);
+	cpumap__delete(foreign);
+}
+
+static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const struct target *target)
 {
 	struct cpumap *both;
 	int err;
@@ -82,6 +97,7 @@ static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus)
 		return use_cpus(evsel, evsel->needs_cpu ? evsel->own_cpus : NULL);
 	if (!evsel->own_cpus)
 		return use_cpus(evsel, cpus);
+	warn_foreign_cpus(evsel, cpus, target);
 	both = cpumap__and(cpus, evsel->own_cpus);
 	if (!both)
 		return -ENOMEM;
@@ -157,6 +173,9 @@ static bool can_share(const struct evsel *evsel)
 
 static int check_sharing(struct stat_run *run)
 {
+	const char *option = run->share_all ? "--bpf-counters" : "the modifier b";
+	char *missing __cleanup(free_ptr) = NULL;
+	bool is_shared = false;
 	struct evsel *evsel;
 	int i;
 
@@ -171,11 +190,19 @@ static int check_sharing(struct stat_run *run)
 			evsel->share = false;
 			continue;
 		}
-		if (target__has_task(&run->target)) {
-			pr_err("'%s': only whole CPUs are counted with shared events so far: use -a or -C, or leave out %s",
-			       evsel->name, run->share_all ? "--bpf-counters" : "the modifier b");
+		if (target__has_task(&run->target) || run->target.per_thread) {
+			pr_err("'%s': only whole CPUs are counted with shared events so far: use -a or -C%s, or leave out %s",
+			       evsel->name, run->target.per_thread ? " without --per-thread" : "",
+			       option);
 			return STATUS_INVALID;
 		}
+		is_shared = true;
+	}
+	/* Asked before anything is opened or pinned: what is missing has a name then. */
+	missing = is_shared ? capability__missing_to_share() : NULL;
+	if (missing) {
+		pr_err("%s: not permitted: lacks %s (run as root)", option, missing);
+		return STATUS_FAILED;
 	}
 	return 0;
 }
@@ -194,13 +221,15 @@ int stat_run__assign(struct stat_run *run)
 	if (status)
 		return status;
 	evlist__for_each(evlist, evsel, i) {
-		if (assign_cpus(evsel, run->target.per_thread ? NULL : cpus)) {
+		if (assign_cpus(evsel, run->target.per_thread ? NULL : cpus, &run->target)) {
 			status = STATUS_FAILED;
 			pr_err("out of memory");
 			break;
 		}
 	}
 	cpumap__delete(cpus);
+	if (!status)
+		evlist__check_groups(evlist);
 	return status;
 }
 
@@ -253,7 +282,15 @@ static int open_counters(struct pass *pass)
 	return err;
 }
 
-/* Without any event there is nothing to count, and the workload is not started. */
+static bool is_denied(const struct evsel *evsel)
+{
+	return evsel->err == EACCES || evsel->err == EPERM;
+}
+
+/*
+ * Without any event there is nothing to count, and the workload is not started. The reason given
+ * then is the last one, but for missing permissions: those can be had.
+ */
 static int check_opened(const struct stat_run *run)
 {
 	const struct evsel *last = NULL;
@@ -262,20 +299,23 @@ static int check_opened(const struct stat_run *run)
 	int i;
 
 	evlist__for_each(run->plan.evlist, evsel, i) {
-		if (evsel->state == EVSEL_COUNTING && !evsel->hidden)
-			is_counting = true;
-		else if (evsel->state != EVSEL_COUNTING)
+		if (evsel->state == EVSEL_COUNTING)
+			is_counting |= !evsel->hidden;
+		else if (!last || is_denied(evsel) || !is_denied(last))
 			last = evsel;
+	}
+	if (!is_counting && last) {
+		pr_text("Error:\nNo supported events found.\n");
+		open_error__print(last, &run->target);
+		return STATUS_FAILED;
+	}
+	evlist__for_each(run->plan.evlist, evsel, i) {
 		if (evsel->state == EVSEL_SKIPPED)
 			open_error__warn(evsel, &run->target);
 		else if (evsel->state == EVSEL_NOT_SUPPORTED && !evsel->is_default)
 			pr_verbose("'%s' is not supported: %s", evsel->name, strerror(evsel->err));
 	}
-	if (is_counting || !last)
-		return 0;
-	pr_text("Error:\nNo supported events found.\n");
-	open_error__print(last, &run->target);
-	return STATUS_FAILED;
+	return 0;
 }
 
 /* --- tasks --- */
@@ -571,13 +611,15 @@ static void end_workload(struct pass *pass)
 	}
 }
 
-static int workload_status(const struct stat_run *run, const struct workload *workload)
+static int workload_status(struct stat_run *run, const struct workload *workload)
 {
+	run->was_killed = false;
 	if (!workload->pid || !workload->is_done)
 		return 0;
 	if (WIFEXITED(workload->status))
 		return WEXITSTATUS(workload->status);
 	if (WIFSIGNALED(workload->status)) {
+		run->was_killed = true;
 		pr_text("%s: %s\n", run->target.argv[0], strsignal(WTERMSIG(workload->status)));
 		return 128 + WTERMSIG(workload->status);
 	}

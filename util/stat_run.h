@@ -23,6 +23,7 @@ struct stat_run {
 	unsigned int timeout_ms;	/* --timeout; 0: none */
 	unsigned int interval_count;	/* 0: no limit */
 	struct control *control;	/* NULL: none */
+	bool was_killed;		/* set by stat_run__once(): a signal ended the workload */
 	const volatile sig_atomic_t *signal;	/* the signal that asks us to end; 0: none yet */
 };
 

@@ -8,16 +8,16 @@
 int target__validate(struct target *t)
 {
 	if (t->pid_list && t->tid_list) {
-		pr_warn("both -p and -t given: -p overrides -t");
+		pr_text("Warning:\n-p overrides -t: only the processes are counted\n");
 		t->tid_list = NULL;
 	}
 	if (target__is_attached(t)) {
 		const char *task = t->pid_list ? "-p" : "-t";
 
 		if (t->cpu_list)
-			pr_warn("both %s and -C given: %s overrides -C", task, task);
+			pr_text("Warning:\n%s overrides -C: tasks are counted on every CPU\n", task);
 		if (t->system_wide)
-			pr_warn("both %s and -a given: %s overrides -a", task, task);
+			pr_text("Warning:\n%s overrides -a: only the tasks are counted\n", task);
 		t->cpu_list = NULL;
 		t->system_wide = false;
 	}

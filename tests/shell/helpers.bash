@@ -20,9 +20,11 @@ setup() {
 teardown() {
 	local pid
 	for pid in "${jobs_started[@]}"; do
-		kill -KILL "$pid" 2>/dev/null || :
+		# background's have a process group, with commands that outlived a killed perf
+		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
 	done
 	wait 2>/dev/null || :
+	[ ! -d "$ATTR_MAP" ] || rmdir "$ATTR_MAP"
 	rm -f "$ATTR_MAP"
 	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
 }
@@ -105,4 +107,77 @@ no_leader_objects() {
 # entries : how many the attr map has
 entries() {
 	/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" | jq length
+}
+
+# our_objects : programs, maps and link of the leader that this test's map leads to, "KIND ID" a
+# line; other tests and users have theirs at the same time.
+our_objects() {
+	local bpftool=/usr/sbin/bpftool link prog map
+	link=$($bpftool -j map dump pinned "$ATTR_MAP" |
+		jq '.[0].value | .[:4] | map(ltrimstr("0x")) | reverse | join("")' | tr -d '"')
+	[ -n "$link" ] || return 1
+	link=$((16#$link))
+	prog=$($bpftool -j link show id "$link" | jq .prog_id)
+	echo "link $link"
+	# on_sync has no link: the programs that share a map with on_switch.
+	for map in $($bpftool -j prog show id "$prog" | jq '.map_ids[]'); do
+		echo "map $map"
+		$bpftool -j prog show | jq -r --argjson map "$map" \
+			'.[] | select(.map_ids | index($map)) | "prog \(.id)"'
+	done | sort -u
+}
+
+# are_gone FILE : none of the objects that our_objects wrote there exists any more
+are_gone() {
+	local kind id
+	while read -r kind id; do
+		! /usr/sbin/bpftool "$kind" show id "$id" >/dev/null 2>&1 || return 1
+	done <"$1"
+}
+
+# require_perf_events : perf events of one's own tasks may be opened here
+require_perf_events() {
+	perf stat -e page-faults:u -x, -o /dev/null true 2>/dev/null ||
+		skip_or_fail "perf events are not permitted here"
+}
+
+# require_root
+require_root() {
+	[ "$(id -u)" = 0 ] || skip_or_fail "needs root"
+}
+
+skip_or_fail() {
+	[ "${STRICT:-0}" != 1 ] || { echo "$1" >&2; return 1; }
+	skip "$1"
+}
+
+# refute COMMAND... : it must fail; a bare "!" would not end the test
+refute() {
+	! "$@" || { echo "not expected to succeed: $*" >&2; return 1; }
+}
+
+# as_nobody COMMAND... : as a user who may do nothing
+as_nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
+}
+
+# refused STATUS COMMAND... : fails with that status and prints, on stderr and nothing on stdout,
+# exactly the lines of standard input
+refused() {
+	local status=$1 got=0
+	shift
+	"$@" >"$BATS_TEST_TMPDIR/refused.out" 2>"$BATS_TEST_TMPDIR/refused.err" 3>&- || got=$?
+	diff -u - "$BATS_TEST_TMPDIR/refused.err" >&2
+	[ ! -s "$BATS_TEST_TMPDIR/refused.out" ]
+	[ "$got" = "$status" ] || { echo "status $got, not $status" >&2; return 1; }
+}
+
+# fails_with STATUS LINE COMMAND... : the same for the first line alone
+fails_with() {
+	local status=$1 line=$2 got=0 first
+	shift 2
+	"$@" >/dev/null 2>"$BATS_TEST_TMPDIR/fails.err" 3>&- || got=$?
+	first=$(head -n 1 "$BATS_TEST_TMPDIR/fails.err")
+	[ "$first" = "$line" ] || { printf 'said: %s\nnot:  %s\n' "$first" "$line" >&2; return 1; }
+	[ "$got" = "$status" ] || { echo "status $got, not $status" >&2; return 1; }
 }

@@ -369,7 +369,7 @@ static void death_during_repair_is_repaired_too(void **state)
 		struct world copy = *world;
 
 		/* Every step of the repair of that state, each from the same beginning. */
-		for (int second = 0;; second++) {
+		for (volatile int second = 0;; second++) {
 			bool died;
 
 			*world->reg = before;

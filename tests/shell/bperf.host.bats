@@ -1,0 +1,251 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Shared counters on this machine: runs that join, end, die; wrong maps; missing privileges. Counted
+# are software events, and nothing but this test's own map and leader is looked at.
+
+load helpers
+
+setup_file() {
+	require_root
+	command -v /usr/sbin/bpftool jq setpriv >/dev/null || skip_or_fail "needs bpftool, jq, setpriv"
+}
+
+# nothing_made : there is neither map nor lock at this test's path
+nothing_made() {
+	[ ! -e "$ATTR_MAP" ]
+	[ ! -e "${ATTR_MAP}_lock" ]
+}
+
+# start_run OUT OPTION... : a run in the background that counts until it is told to end
+start_run() {
+	local out=$1
+	shift
+	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, "$@" -- \
+		"$WORKLOADS/waiter"
+	wait_for grep -q ready "$out"
+}
+
+# end_run SIGNAL PID : and wait for its end; its status is $ended
+end_run() {
+	kill "-$1" "$2"
+	ended=0
+	wait "$2" || ended=$?
+}
+
+@test "two runs share one event, and nothing stays but the map" {
+	local a=$BATS_TEST_TMPDIR/a b=$BATS_TEST_TMPDIR/b first second
+	start_run "$a" -a -e context-switches
+	first=$!
+	start_run "$b" -a -e cs
+	second=$!
+	run perf bperf list --bpf-attr-map "$ATTR_MAP"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output = *"2 runs share $(nproc) perf events for 1 events"* ]]
+	[ "$(entries)" = 1 ]
+	our_objects >"$BATS_TEST_TMPDIR/objects"
+	grep -q '^link ' "$BATS_TEST_TMPDIR/objects"
+	[ "$(grep -c '^prog ' "$BATS_TEST_TMPDIR/objects")" = 2 ]
+	[ "$(grep -c '^map ' "$BATS_TEST_TMPDIR/objects")" -ge 3 ]
+	end_run INT $first
+	[ "$ended" = 130 ]
+	has_runs 1
+	refute are_gone "$BATS_TEST_TMPDIR/objects"
+	end_run TERM $second
+	[ "$ended" = 143 ]
+	in_range "$(field context-switches 1 "$a")" 1 1000000000
+	in_range "$(field cs 1 "$b")" 1 1000000000
+	wait_for are_gone "$BATS_TEST_TMPDIR/objects"
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+	[ "$(find /sys/fs/bpf -maxdepth 1 -path "$ATTR_MAP*" | sort | tr '\n' ' ')" = \
+		"$ATTR_MAP ${ATTR_MAP}_lock " ]
+}
+
+@test "the run that goes on notices nothing of the end of the one that began" {
+	local a=$BATS_TEST_TMPDIR/a b=$BATS_TEST_TMPDIR/b first second
+	start_run "$a" -a -e cs,page-faults
+	first=$!
+	start_run "$b" -a -e cs,page-faults -I 100
+	second=$!
+	end_run KILL $first
+	wait_for has_runs 1
+	"$WORKLOADS/faults" 3000
+	end_run INT $second
+	# 3000 page faults after the other's death are counted, all of them
+	in_range "$(awk -F, '$4 == "page-faults" { sum += $2 } END { print sum }' "$b")" 3000 100000000
+	refute grep -q 'not counted\|not supported' "$b"
+}
+
+@test "after SIGKILL of the only run the next one starts afresh" {
+	local out=$BATS_TEST_TMPDIR/out
+	start_run "$out" -a -e cs
+	our_objects >"$BATS_TEST_TMPDIR/objects"
+	end_run KILL $!
+	[ "$ended" = 137 ]
+	wait_for are_gone "$BATS_TEST_TMPDIR/objects"
+	# the entry is still there, but leads nowhere
+	[ "$(entries)" = 1 ]
+	shared -a -x, --log-fd 4 -e page-faults "$WORKLOADS/faults" 700 4>"$out"
+	in_range "$(field page-faults 1 "$out")" 700 100000000
+	[ "$(entries)" -le 1 ]
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+}
+
+@test "SIGKILL of perf while its command is held: the command never runs" {
+	mkdir "${ATTR_MAP}_lock"
+	exec 9<"${ATTR_MAP}_lock"
+	flock 9
+	background "$BATS_TEST_TMPDIR/out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs \
+		touch "$BATS_TEST_TMPDIR/started" 9<&-
+	local perf=$! child
+	wait_for grep -q "^perf stat: waiting: ${ATTR_MAP}_lock is held by process " "$BATS_TEST_TMPDIR/out"
+	child=$(cat "/proc/$perf/task/$perf/children")
+	[ -n "$child" ]
+	end_run KILL $perf
+	gone() { [ ! -e "/proc/${child% }" ]; }
+	wait_for gone
+	[ ! -e "$BATS_TEST_TMPDIR/started" ]
+	exec 9<&-
+}
+
+@test "SIGINT while waiting for the lock ends perf" {
+	mkdir "${ATTR_MAP}_lock"
+	exec 9<"${ATTR_MAP}_lock"
+	flock 9
+	background "$BATS_TEST_TMPDIR/out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs \
+		touch "$BATS_TEST_TMPDIR/started" 9<&-
+	local perf=$!
+	wait_for grep -q "waiting" "$BATS_TEST_TMPDIR/out"
+	end_run INT $perf
+	exec 9<&-
+	[ "$ended" = 130 ]
+	[ ! -e "$BATS_TEST_TMPDIR/started" ]
+}
+
+@test "-C counts on that CPU; :b mixes with plain events" {
+	local out=$BATS_TEST_TMPDIR/out
+	shared -C 0 -x, --log-fd 4 -e page-faults taskset -c 0 "$WORKLOADS/faults" 800 4>"$out"
+	in_range "$(field page-faults 1 "$out")" 800 100000000
+	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, --log-fd 4 -e page-faults:b,page-faults \
+		"$WORKLOADS/faults" 800 4>"$out"
+	in_range "$(field page-faults:b 1 "$out")" 800 100000000
+	in_range "$(field page-faults 1 "$out")" 800 100000000
+}
+
+@test "events that only this run causes are exact" {
+	local out=$BATS_TEST_TMPDIR/out
+	# nobody else on this machine has emulation faults
+	shared -a -x, --log-fd 4 -e dummy,emulation-faults,'{dummy,alignment-faults}' true 4>"$out"
+	[ "$(cut -d, -f1 "$out" | sort -u)" = 0 ]
+	[ "$(wc -l <"$out")" = 4 ]
+}
+
+@test "a refused member of a group does not take the others along" {
+	local out=$BATS_TEST_TMPDIR/out
+	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
+	shared -a -x, --log-fd 4 -e '{page-faults,cycles,dummy}' "$WORKLOADS/faults" 500 4>"$out" ||
+		shared -a -e '{page-faults,cycles,dummy}' true
+	[ "$(field cycles 1 "$out")" = "<not supported>" ]
+	in_range "$(field page-faults 1 "$out")" 500 100000000
+	[ "$(field dummy 1 "$out")" = 0 ]
+}
+
+@test "-D -1 and --control: windows of shared events" {
+	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
+	mkfifo "$ctl" "$ack"
+	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -D -1 -a -x, -e page-faults \
+		--control "fifo:$ctl,$ack" -- "$WORKLOADS/waiter"
+	local perf=$!
+	wait_for grep -q ready "$out"
+	exec 5<>"$ctl" 6<>"$ack"
+	say() { echo "$1" >&5; read -r -t 20 line <&6; [ "$line" = ack ]; }
+	many() { for _ in 1 2 3 4; do "$WORKLOADS/faults" 50000; done; }
+	many
+	say enable
+	"$WORKLOADS/faults" 2000
+	say disable
+	many
+	say stop
+	exec 5>&- 6>&-
+	wait $perf || :
+	in_range "$(field page-faults 1 "$out")" 2000 199999
+}
+
+@test "attr maps that are none are refused, and left as they are" {
+	local bpftool=/usr/sbin/bpftool
+	$bpftool map create "$ATTR_MAP" type array key 4 value 8 entries 4 name stranger
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: cannot share events: $ATTR_MAP is no attr map: type 2, key 4, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
+	[ "$($bpftool -j map show pinned "$ATTR_MAP" | jq -r .name)" = stranger ]
+	refused 1 perf bperf list --bpf-attr-map "$ATTR_MAP" \
+		<<<"perf bperf: cannot share events: $ATTR_MAP is no attr map: type 2, key 4, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
+	rm "$ATTR_MAP"
+	$bpftool map create "$ATTR_MAP" type hash key 8 value 8 entries 4 name short
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: cannot share events: $ATTR_MAP is no attr map: type 1, key 8, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
+	[ ! -e "${ATTR_MAP}_lock" ]
+}
+
+@test "a directory is no attr map" {
+	mkdir "$ATTR_MAP"
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: cannot share events: $ATTR_MAP is a directory, no attr map"
+	rmdir "$ATTR_MAP"
+	nothing_made
+}
+
+@test "keys of other lengths are served" {
+	local size out=$BATS_TEST_TMPDIR/out
+	for size in 112 120 128 136 144 152; do
+		/usr/sbin/bpftool map create "$ATTR_MAP" type hash key $size value 8 entries 4 name other
+		shared -a -x, --log-fd 4 -e page-faults "$WORKLOADS/faults" 300 4>"$out"
+		in_range "$(field page-faults 1 "$out")" 300 100000000
+		rm "$ATTR_MAP"
+	done
+}
+
+@test "a map or lock of another user is not trusted" {
+	/usr/sbin/bpftool map create "$ATTR_MAP" type hash key 144 value 8 entries 4 name foreign
+	chown 65534 "$ATTR_MAP"
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: cannot share events: $ATTR_MAP belongs to user 65534, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)"
+	rm "$ATTR_MAP"
+	chown 65534 "${ATTR_MAP}_lock" 2>/dev/null || { mkdir "${ATTR_MAP}_lock"; chown 65534 "${ATTR_MAP}_lock"; }
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: cannot share events: ${ATTR_MAP}_lock belongs to user 65534, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)"
+	[ ! -e "$ATTR_MAP" ]
+}
+
+@test "paths that are not on a BPF file system" {
+	refused 1 perf stat --bpf-counters --bpf-attr-map /tmp/no_map -a -e cs true \
+		<<<"perf stat: cannot share events through '/tmp/no_map': not on a BPF file system (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)"
+	refused 1 perf stat --bpf-counters --bpf-attr-map /sys/fs/bpf/no/such/map -a -e cs true \
+		<<<"perf stat: cannot share events through '/sys/fs/bpf/no/such/map': No such file or directory (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)"
+	[ ! -e /tmp/no_map_lock ]
+}
+
+@test "without privileges: what is missing is named, and nothing is left" {
+	refused 1 as_nobody perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: --bpf-counters: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)"
+	nothing_made
+	refused 1 as_nobody perf stat --bpf-attr-map "$ATTR_MAP" -C 0 -e cs:b true \
+		<<<"perf stat: the modifier b: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)"
+	nothing_made
+	refused 1 setpriv --bounding-set=-sys_admin --inh-caps=-all \
+		perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
+		<<<"perf stat: --bpf-counters: not permitted: lacks CAP_SYS_ADMIN (run as root)"
+	nothing_made
+	shared -a -e cs true 2>/dev/null
+	refused 1 as_nobody perf bperf list --bpf-attr-map "$ATTR_MAP" \
+		<<<"perf bperf: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)"
+}
+
+@test "no event that can be shared: an error, and no leader is left" {
+	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cycles true <<-EOF
+	Error:
+	No supported events found.
+	The cycles event is not supported.
+	EOF
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+}

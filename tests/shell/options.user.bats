@@ -1,0 +1,241 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What perf stat says to wrong command lines. None of these gets as far as counting.
+
+load helpers
+
+usage() {
+	cat <<-EOF
+
+	 Usage: perf stat [<options>] [<command>]
+	    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> [-- <command>]
+
+	EOF
+}
+
+@test "an unknown option is named, with the nearest one" {
+	refused 129 perf stat --bpf-counter5 true <<-EOF
+	perf stat: unknown option \`bpf-counter5': did you mean --bpf-counters?
+	$(usage)
+
+	EOF
+	fails_with 129 "perf stat: unknown option \`frobnicate'" perf stat --frobnicate=3 true
+	fails_with 129 "perf stat: unknown switch \`Z'" perf stat -aZ true
+}
+
+@test "a shortened option must be the start of one only" {
+	fails_with 129 "perf stat: ambiguous option \`interval-c': --interval-clear or --interval-count?" \
+		perf stat --interval-c true
+}
+
+@test "values of options: missing, superfluous, no number, too large" {
+	refused 129 perf stat -I <<-EOF
+	perf stat: switch \`I' requires a value
+	$(usage)
+
+	    -I, --interval-print <ms>  print the counts of each interval
+
+	EOF
+	fails_with 129 "perf stat: option \`repeat' requires a value" perf stat --repeat
+	fails_with 129 "perf stat: option \`bpf-counters' takes no value" perf stat --bpf-counters=1 true
+	fails_with 129 "perf stat: switch \`r' expects a numerical value, not 'x'" perf stat -r x true
+	fails_with 129 "perf stat: option \`delay' expects a numerical value, not '1s'" \
+		perf stat --delay 1s true
+	fails_with 129 "perf stat: option \`timeout': '-1' is out of range" perf stat --timeout -1 true
+	fails_with 129 "perf stat: switch \`r': '99999999999' is out of range" perf stat -r 99999999999 true
+	fails_with 129 "perf stat: -I -5: not a number of milliseconds" perf stat -I -5 true
+	fails_with 129 "perf stat: --per-cache=L9: not a cache level (L1, L2, L3, L4)" \
+		perf stat --per-cache=L9 -a true
+}
+
+@test "options that contradict each other are refused with both names" {
+	local case
+	while IFS='|' read -r case message; do
+		# shellcheck disable=SC2086 # words
+		refused 22 perf stat $case <<<"perf stat: $message"
+	done <<-EOF
+	-x , -j true|-x and -j: one output format at a time
+	-x , -B true|-B and -x: fields are never grouped
+	-o f --log-fd 2 true|-o and --log-fd: one place to print to
+	--log-fd -1 true|--log-fd: not a descriptor
+	-r -1 true|-r: the number of runs is negative
+	-r 2 -a|-r needs a command to repeat
+	-r 2 --metric-only true|--metric-only and -r: not together
+	--metric-only --per-thread -a true|--metric-only and --per-thread: not together
+	--table true|--table needs -r N with N > 1
+	-A true|a breakdown by CPU, core and the like needs -a or -C
+	--per-core true|a breakdown by CPU, core and the like needs -a or -C
+	--per-socket -p $$|a breakdown by CPU, core and the like needs -a or -C
+	--no-merge true|a breakdown by CPU, core and the like needs -a or -C
+	--timeout 100 -I 100 true|--timeout and -I: not together
+	--timeout 9 true|--timeout: at least 10 ms
+	--interval-count 2 true|--interval-count needs -I
+	--interval-clear true|--interval-clear needs -I
+	-D -2 true|-D: a number of milliseconds, or -1
+	-D -1 -a|-D -1: nothing would ever be counted without --control
+	--per-thread true|--per-thread needs threads to list: -p, -t or -a
+	--per-thread -C 0|--per-thread needs threads to list: -p, -t or -a
+	EOF
+	[ ! -e f ]
+	fails_with 129 "perf stat: --all-user and --all-kernel: only one of them" \
+		perf stat --all-user --all-kernel true
+}
+
+@test "options that act on later events come before them" {
+	fails_with 129 "perf stat: --cputype comes after -e: it only acts on the events behind it" \
+		perf stat -e cs --cputype core true
+	fails_with 129 "perf stat: --pmu-filter comes after -e: it only acts on the events behind it" \
+		perf stat -e cs --pmu-filter cpu true
+	fails_with 129 "perf stat: --hybrid-merge comes after -e: it only acts on the events behind it" \
+		perf stat -e cs --hybrid-merge true
+	fails_with 129 "perf stat: --filter 'x' comes before any event: it belongs to the last -e" \
+		perf stat --filter x -e cs true
+	fails_with 129 "perf stat: --cputype none: there is no such core PMU" \
+		perf stat --cputype none -e cs true
+	fails_with 129 "perf stat: --pmu-filter none: there is no such PMU (see /sys/bus/event_source/devices)" \
+		perf stat --pmu-filter none -e cs true
+	fails_with 129 "perf stat: --filter 'x': 'cs' is not a tracepoint: give it an -e of its own" \
+		perf stat -e cs --filter x true
+}
+
+@test "an unknown event" {
+	refused 129 perf stat -e cs,nosuch true <<-EOF
+	event syntax error: 'cs,nosuch'
+	                        \\___ Bad event name
+
+	Unable to find event on a PMU of 'nosuch'
+	Run 'perf list' for a list of valid events
+	$(usage)
+
+	    -e, --event <event>        events to count: perf list
+
+	EOF
+}
+
+@test "event lists that are none" {
+	local list
+	for list in '' , cs, '{}' '{cs' 'cs}' '{{cs}}' 'cs:uu' 'cs:W' 'cs/' 'r' 'mem:0x1000:q' 'software/nosuch/' \
+		'software/cs,bogus=1/' 'nopmu/x/' '1:' 'cs software'; do
+		run perf stat -e "$list" true
+		echo "$list: $output"
+		[ "$status" = 129 ]
+		[[ $output = "event syntax error: '$list'"* ]]
+		[[ $output = *"Run 'perf list' for a list of valid events"* ]]
+	done
+}
+
+@test "lists of processes, threads and CPUs that are none" {
+	local list
+	for list in '' 1x ,1 1,,2 -1 0 99999999999; do
+		refused 22 perf stat -p "$list" true <<-EOF
+		Problems finding threads of monitor
+		perf stat: -p $list: not a list of numbers such as 12,345
+		EOF
+	done
+	for list in '' x 0- 1-0 0,0 ' 0' 0,; do
+		refused 22 perf stat -e cs -C "$list" true <<<"perf stat: -C $list: not a list of CPUs such as 0-3,6"
+	done
+}
+
+@test "a process that does not exist" {
+	sleep 0 &
+	local pid=$!
+	wait $pid
+	refused 22 perf stat -p "$pid" true <<-EOF
+	Problems finding threads of monitor
+	perf stat: -p $pid: No such process
+	EOF
+	refused 22 perf stat -p "$$,$pid" true <<-EOF
+	Problems finding threads of monitor
+	perf stat: -p $$,$pid: No such process
+	EOF
+}
+
+@test "CPUs that are offline" {
+	# A sysfs where CPU 1 is offline, of a machine with no more than two.
+	local sysfs=$BATS_TEST_TMPDIR/sys
+	mkdir -p "$sysfs/devices/system/cpu"
+	echo 0 >"$sysfs/devices/system/cpu/online"
+	SYSFS_PATH=$sysfs refused 1 perf stat -e cs -C 1 true <<-EOF
+	Error:
+	No supported events found.
+	-C 1: CPU 1 is offline (online: 0)
+	EOF
+	SYSFS_PATH=$sysfs refused 1 perf stat -e cs -C 1-2,7 true <<-EOF
+	Error:
+	No supported events found.
+	-C 1-2,7: CPUs 1-2,7 are offline (online: 0)
+	EOF
+}
+
+@test "--control: neither descriptors nor fifos" {
+	fails_with 129 "perf stat: --control x: neither fd:CTL[,ACK] nor fifo:CTL[,ACK]" \
+		perf stat --control x true
+	fails_with 129 "perf stat: --control fd:77: '77' is no open descriptor" perf stat --control fd:77 true
+	fails_with 129 "perf stat: --control fd:0,x: 'x' is no open descriptor" perf stat --control fd:0,x true
+	fails_with 129 "perf stat: --control fifo:/nonexistent/ctl: cannot open '/nonexistent/ctl': No such file or directory" \
+		perf stat --control fifo:/nonexistent/ctl true
+}
+
+@test "places to print to that cannot be" {
+	refused 1 perf stat -e cs -o /nonexistent/out true <<<"perf stat: cannot create the output file '/nonexistent/out': No such file or directory"
+	refused 22 perf stat -e cs --log-fd 77 true <<<"perf stat: --log-fd 77: Bad file descriptor"
+	refused 1 perf stat -e cs -I 10 --interval-clear true <<<"perf stat: --interval-clear: the output is no terminal"
+}
+
+@test "shared counters on tasks are refused in one line" {
+	refused 22 perf stat --bpf-counters -e cs true \
+		<<<"perf stat: 'cs': only whole CPUs are counted with shared events so far: use -a or -C, or leave out --bpf-counters"
+	refused 22 perf stat --bpf-counters -e cs -p $$ true \
+		<<<"perf stat: 'cs': only whole CPUs are counted with shared events so far: use -a or -C, or leave out --bpf-counters"
+	refused 22 perf stat -e cs:b true \
+		<<<"perf stat: 'cs:b': only whole CPUs are counted with shared events so far: use -a or -C, or leave out the modifier b"
+	refused 22 perf stat --bpf-counters -a --per-thread -e cs true \
+		<<<"perf stat: 'cs': only whole CPUs are counted with shared events so far: use -a or -C without --per-thread, or leave out --bpf-counters"
+}
+
+@test "stat record and stat report are not taken for commands" {
+	local word
+	for word in record rec report repo; do
+		refused 255 perf stat -e cs $word true \
+			<<<"perf stat: $word: counts cannot be recorded yet (a command of that name: give its path)"
+	done
+}
+
+@test "help goes to stderr with status 129, the list of options to stdout with 130" {
+	local status=0
+	for option in -h --help; do
+		perf stat $option >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
+		[ "$status" = 129 ]
+		[ ! -s "$BATS_TEST_TMPDIR/out" ]
+		grep -q -- '-e, --event <event>' "$BATS_TEST_TMPDIR/err"
+	done
+	perf stat --list-opts >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
+	[ "$status" = 130 ]
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 1 ]
+	for option in --event --all-cpus --no-inherit --bpf-counters --bpf-attr-map --per-thread; do
+		grep -qw -- "$option" "$BATS_TEST_TMPDIR/out"
+	done
+}
+
+@test "the commands of perf" {
+	[[ $(perf --version) = "perf version "* ]]
+	[ "$(perf --version)" = "$(perf version)" ]
+	perf version --build-options | grep -q 'libbpf: \[ on  \]  # HAVE_LIBBPF_SUPPORT'
+	perf version --build-options | grep -q HAVE_LIBPFM
+	perf --help | grep -q '^   stat '
+	perf --list-cmds | grep -qw stat
+	fails_with 129 "perf: unknown option '--frob': see 'perf --help'" perf --frob
+	fails_with 1 "perf: 'stats' is not a perf command: did you mean 'stat'?" perf stats
+	fails_with 129 "perf: version: unknown argument '--x' (--build-options)" perf version --x
+	run perf
+	[ "$status" = 1 ]
+	run perf help stat
+	[ "$status" = 0 ]
+	[[ $output = *"--bpf-counters"* ]]
+	fails_with 129 "perf bperf: unknown command 'lst'" perf bperf lst
+	fails_with 129 "perf bperf: list takes no argument 'x'" perf bperf list x
+	run perf bperf list -h
+	[ "$status" = 129 ]
+}

@@ -1,0 +1,356 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Where the counts go, in which form, and with which exit status; counted are own tasks in user
+# mode, which needs no privileges.
+
+load helpers
+
+setup_file() {
+	require_perf_events
+}
+
+@test "the exit status is the command's" {
+	local status
+	for expected in 0 1 7 42 255; do
+		status=0
+		perf stat -e page-faults:u -o /dev/null sh -c "exit $expected" || status=$?
+		[ "$status" = "$expected" ]
+	done
+}
+
+@test "a command killed by a signal: 128 + n, and a line that says so" {
+	local signal status err=$BATS_TEST_TMPDIR/err
+	for signal in KILL TERM SEGV; do
+		status=0
+		perf stat -e page-faults:u -o /dev/null sh -c "kill -$signal \$\$" 2>"$err" 3>&- || status=$?
+		[ "$status" = $((128 + $(kill -l $signal))) ]
+		case $signal in
+		KILL) [ "$(cat "$err")" = "sh: Killed" ] ;;
+		TERM) [ "$(cat "$err")" = "sh: Terminated" ] ;;
+		SEGV) [[ $(cat "$err") = "sh: Segmentation fault"* ]] ;;
+		esac
+	done
+}
+
+@test "a command that cannot be executed: status 1, one line, no counts" {
+	refused 1 perf stat -e page-faults:u "$BATS_TEST_TMPDIR/none" <<<"Workload failed: No such file or directory"
+	: >"$BATS_TEST_TMPDIR/file"
+	refused 1 perf stat -e page-faults:u "$BATS_TEST_TMPDIR/file" <<<"Workload failed: Permission denied"
+}
+
+@test "no event: status 1, the reason, and the command is not started" {
+	# breakpoints of impossible length are refused by every kernel
+	refused 1 perf stat -e mem:0x1000/3:w:u touch "$BATS_TEST_TMPDIR/started" <<-EOF
+	Error:
+	No supported events found.
+	The mem:0x1000/3:w:u event is not supported.
+	EOF
+	[ ! -e "$BATS_TEST_TMPDIR/started" ]
+}
+
+@test "an event the kernel refuses has a row, the others count" {
+	perf stat -x, -o "$BATS_TEST_TMPDIR/out" -e mem:0x1000/3:w:u,page-faults:u true
+	grep -q '^<not supported>,,mem:0x1000/3:w:u,0,100.00,,$' "$BATS_TEST_TMPDIR/out"
+	in_range "$(field page-faults:u 1 "$BATS_TEST_TMPDIR/out")" 1 10000
+}
+
+@test "the table" {
+	perf stat -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	sed -E 's/[0-9]+\.[0-9]{9}/T/; s/^ +[0-9]+ {6}page/N page/; s/^ {7}T/_T/' "$BATS_TEST_TMPDIR/err" |
+		diff -u - <(cat <<-EOF
+
+		 Performance counter stats for 'true':
+
+		N page-faults:u$(printf '%57s' '')
+
+		_T seconds time elapsed
+
+		_T seconds user
+		_T seconds sys
+
+
+		EOF
+		)
+}
+
+@test "a file, and appending to it" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -o "$out" -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	[[ $(head -n 1 "$out") = "# started on "*" $(date +%Y)" ]]
+	[ -z "$(sed -n 2p "$out")" ]
+	perf stat -o "$out" -e page-faults:u true
+	[ "$(grep -c '^# started on' "$out")" = 1 ]
+	perf stat --append -o "$out" -x, -e page-faults:u true
+	[ "$(grep -c '^# started on' "$out")" = 2 ]
+	perf stat --append -o "$out" -j -e page-faults:u true
+	[ "$(grep -c '^# started on' "$out")" = 2 ]
+	[ "$(grep -c 'page-faults:u' "$out")" = 3 ]
+}
+
+@test "-o - is stderr; --append alone means nothing" {
+	cd "$BATS_TEST_TMPDIR"
+	perf stat -o - --append -x, -e page-faults:u true 2>err 3>&-
+	[ "$(wc -l <err)" = 1 ]
+	perf stat --append -x, -e page-faults:u true 2>err 3>&-
+	[ "$(wc -l <err)" = 1 ]
+	[ "$(ls)" = err ]
+}
+
+@test "--log-fd prints without the line that a file begins with" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat --log-fd 4 -x, -e page-faults:u true 4>"$out"
+	[ "$(wc -l <"$out")" = 1 ]
+	perf stat --log-fd 4 --append -x, -e page-faults:u true 4>>"$out"
+	[ "$(wc -l <"$out")" = 2 ]
+}
+
+@test "--quiet prints nothing, makes no file and passes the status on" {
+	local status=0
+	perf stat --quiet -o "$BATS_TEST_TMPDIR/out" -e page-faults:u sh -c 'exit 3' \
+		>"$BATS_TEST_TMPDIR/log" 2>&1 3>&- || status=$?
+	[ "$status" = 3 ]
+	[ ! -e "$BATS_TEST_TMPDIR/out" ]
+	[ ! -s "$BATS_TEST_TMPDIR/log" ]
+}
+
+@test "a full disk is an error" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	local status=0
+	perf stat -o /dev/full -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
+	[ "$status" = 1 ]
+	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: writing the counts failed: "* ]]
+}
+
+@test "closed standard streams: nothing is written elsewhere, the command runs as always" {
+	local status=0
+	perf stat -e dummy:u sh -c "echo >'$BATS_TEST_TMPDIR/ran'; exit 3" 2>&- || status=$?
+	[ "$status" = 3 ]
+	[ -e "$BATS_TEST_TMPDIR/ran" ]
+	perf stat -o "$BATS_TEST_TMPDIR/out" -e dummy:u true <&- >&- 2>&-
+	grep -q dummy:u "$BATS_TEST_TMPDIR/out"
+}
+
+@test "CSV: 7 fields, 8 with -I, one more with -r" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -x, --log-fd 4 -e page-faults:u,dummy:u true 4>"$out"
+	[ "$(awk -F, 'NF != 7' "$out" | wc -l)" = 0 ]
+	[ "$(wc -l <"$out")" = 2 ]
+	perf stat -x, --log-fd 4 -I 100000 -e page-faults:u true 4>"$out"
+	[[ $(cat "$out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults:u,[0-9]+,100.00,,$ ]]
+	perf stat -x, --log-fd 4 -r 2 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") =~ ^0,,dummy:u,0.00%,[0-9]+,100.00,,$ ]]
+	perf stat -x '\t' --log-fd 4 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") =~ ^0$'\t\t'dummy:u$'\t'[0-9]+$'\t'100.00$'\t\t'$ ]]
+	perf stat -x '<->' --log-fd 4 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") =~ ^'0<-><->dummy:u<->'[0-9]+'<->100.00<-><->'$ ]]
+}
+
+@test "JSON: every line is an object of the known members" {
+	command -v jq >/dev/null || skip "no jq"
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -j --log-fd 4 -e page-faults:u,dummy:u true 4>"$out"
+	[ "$(wc -l <"$out")" = 2 ]
+	jq -e -s 'all(.[]; keys_unsorted == ["counter-value", "unit", "event", "event-runtime", "pcnt-running"])' "$out"
+	jq -e -s '.[0].event == "page-faults:u" and (.[0]."counter-value" | type) == "string" and
+		(.[0]."event-runtime" | type) == "number"' "$out"
+	[ "$(jq -r 'select(.event == "dummy:u")."counter-value"' "$out")" = 0.000000 ]
+	perf stat -j --log-fd 4 -I 100000 --summary -e dummy:u true 4>"$out"
+	jq -e -s 'map(has("interval")) == [true, false]' "$out"
+	perf stat -j --log-fd 4 -r 2 -e dummy:u true 4>"$out"
+	jq -e '.variance == 0' "$out"
+}
+
+@test "names are printed as typed" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -x, --log-fd 4 -e 'Page-Faults:u,faults:u,software/page-faults/u,1:2:u,page-faults/name=mine/u' \
+		true 4>"$out"
+	[ "$(cut -d, -f3 "$out" | tr '\n' ' ')" = "Page-Faults:u faults:u software/page-faults/u 1:2:u mine " ]
+	# one event in five spellings
+	[ "$(cut -d, -f1 "$out" | sort -u | wc -l)" = 1 ]
+}
+
+@test "-I: a row per interval and the rest at the end; --summary adds the totals" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -I 50 --summary -x, --log-fd 4 -e page-faults:u \
+		sh -c "'$WORKLOADS/faults' 300
+			until [ \$(wc -l <'$out') -ge 2 ]; do sleep 0.02; done
+			'$WORKLOADS/faults' 500" 4>"$out"
+	[ "$(grep -c '^summary,' "$out")" = 1 ]
+	[ "$(grep -vc '^summary,' "$out")" -ge 3 ]
+	# differences of a sum that only grows add up to it, exactly
+	awk -F, '$1 == "summary" { total = $2; next } $2 != "<not counted>" { sum += $2 }
+		END { exit !(total == sum && total >= 800) }' "$out"
+	# times grow
+	grep -v '^summary,' "$out" | cut -d, -f1 | sort -c -n -u
+	perf stat -I 50 --summary --no-csv-summary -x, --log-fd 4 -e page-faults:u true 4>"$out"
+	[ "$(grep -c '^summary,' "$out")" = 0 ]
+	[ "$(wc -l <"$out")" = 2 ]
+}
+
+@test "-I 0 means no intervals" {
+	perf stat -I 0 -x, --log-fd 4 -e dummy:u true 4>"$BATS_TEST_TMPDIR/out"
+	[ "$(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/out")" = 7 ]
+}
+
+@test "--interval-count: so many rows, and the command ends in peace" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -I 20 --interval-count 2 -x, --log-fd 4 -e dummy:u \
+		sh -c "until [ \$(wc -l <'$out') -ge 2 ]; do sleep 0.02; done
+			sleep 0.1; touch '$BATS_TEST_TMPDIR/ended'" 4>"$out"
+	[ "$(wc -l <"$out")" = 2 ]
+	[ -e "$BATS_TEST_TMPDIR/ended" ]
+}
+
+@test "-r: mean and deviation of so many runs" {
+	perf stat -r 3 --log-fd 4 -e dummy:u sh -c "echo >>'$BATS_TEST_TMPDIR/runs'" 4>"$BATS_TEST_TMPDIR/out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/runs")" = 3 ]
+	grep -q "^ Performance counter stats for 'sh -c .*' (3 runs):\$" "$BATS_TEST_TMPDIR/out"
+	grep -Eq '^ {7}[0-9.]{11} \+- [0-9.]{11} seconds time elapsed  \( \+- ' "$BATS_TEST_TMPDIR/out"
+	perf stat -r 3 --table --log-fd 4 -e dummy:u true 4>"$BATS_TEST_TMPDIR/out"
+	[ "$(grep -Ec '^ {7}[0-9.]{11} \([+-][0-9.]{11}\) #+$' "$BATS_TEST_TMPDIR/out")" = 3 ]
+}
+
+@test "-r: the status is the last run's, and a signal ends the series" {
+	local status=0 count=$BATS_TEST_TMPDIR/count
+	perf stat -r 3 -o /dev/null -e dummy:u \
+		sh -c "echo >>'$count'; exit \$(wc -l <'$count')" || status=$?
+	[ "$status" = 3 ]
+	rm "$count"
+	status=0
+	perf stat -r 3 -o /dev/null -e dummy:u sh -c "echo >>'$count'; exit 200" || status=$?
+	[ "$status" = 200 ]
+	[ "$(wc -l <"$count")" = 3 ]
+	rm "$count"
+	status=0
+	perf stat -r 3 --log-fd 4 -e dummy:u \
+		sh -c "echo >>'$count'; kill -9 \$\$" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null || status=$?
+	[ "$status" = 137 ]
+	[ "$(wc -l <"$count")" = 1 ]
+	grep -q dummy:u "$BATS_TEST_TMPDIR/out"
+}
+
+@test "--pre and --post run around each run" {
+	local log=$BATS_TEST_TMPDIR/log status
+	perf stat -r 2 -o /dev/null --pre "echo pre >>'$log'" --post "echo post >>'$log'" -e dummy:u \
+		sh -c "echo run >>'$log'"
+	[ "$(tr '\n' ' ' <"$log")" = "pre run post pre run post " ]
+	rm "$log"
+	status=0
+	perf stat -o /dev/null --post "echo post >>'$log'" -e dummy:u false || status=$?
+	[ "$status" = 1 ]
+	[ ! -e "$log" ]
+	# a command that fails is no status of ours
+	perf stat -o /dev/null --pre false -e dummy:u touch "$log" 2>/dev/null
+	[ ! -e "$log" ]
+}
+
+@test "--null measures only time" {
+	perf stat --null true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ "$(grep -c 'seconds' "$BATS_TEST_TMPDIR/err")" = 3 ]
+	[ "$(grep -c . "$BATS_TEST_TMPDIR/err")" = 4 ]
+	perf stat --null -x, true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+}
+
+@test "-D -1 counts nothing before --control says so" {
+	perf stat -D -1 -x, --log-fd 4 -e page-faults:u true 4>"$BATS_TEST_TMPDIR/out" \
+		2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "Events disabled" ]
+	grep -q '^<not counted>,,page-faults:u,0,' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "-D: nothing from before counts" {
+	local delay out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err late=$BATS_TEST_TMPDIR/late
+	# On a machine too slow for the first delay the next one is long enough.
+	for delay in 100 1000 10000; do
+		rm -f "$late"
+		perf stat -D $delay -x, --log-fd 4 -e page-faults:u sh -c "
+			'$WORKLOADS/faults' 9000
+			! grep -q enabled '$err' || touch '$late'
+			until grep -q enabled '$err'; do sleep 0.02; done
+			'$WORKLOADS/faults' 200" 4>"$out" 2>"$err" 3>&-
+		[ "$(cat "$err")" = "Events enabled" ]
+		[ -e "$late" ] || break
+	done
+	[ ! -e "$late" ]
+	in_range "$(field page-faults:u 1 "$out")" 200 8999
+}
+
+@test "warnings: sleep without -a, short timeouts, overridden targets" {
+	local err=$BATS_TEST_TMPDIR/err status=0
+	perf stat -o /dev/null -e dummy:u sleep 0 2>"$err" 3>&-
+	diff -u - "$err" <<-EOF
+	Warning:
+	counting \`sleep\` without \`-a\`: what others do meanwhile is not counted
+	EOF
+	perf stat -o /dev/null --timeout 50 -e dummy:u sh -c 'exec sleep 60' 2>"$err" 3>&- || status=$?
+	[ "$status" = 143 ]
+	diff -u - "$err" <<-EOF
+	Warning:
+	--timeout 50: below 100 ms the overhead may show in the counts
+	sh: Terminated
+	EOF
+	perf stat -o /dev/null -a -C 0 -p $$ -e dummy:u true 2>"$err" 3>&-
+	diff -u - "$err" <<-EOF
+	Warning:
+	-p overrides -C: tasks are counted on every CPU
+	Warning:
+	-p overrides -a: only the tasks are counted
+	EOF
+	perf stat -o /dev/null -t $$ -p $$ -e dummy:u true 2>"$err" 3>&-
+	diff -u - "$err" <<-EOF
+	Warning:
+	-p overrides -t: only the processes are counted
+	EOF
+}
+
+@test "--control: fifos, with acknowledgement" {
+	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
+	mkfifo "$ctl" "$ack"
+	background "$out" perf stat -D -1 -x, -e page-faults:u --control "fifo:$ctl,$ack" -- \
+		"$WORKLOADS/waiter" 1
+	local perf=$!
+	wait_for grep -q ready "$out"
+	exec 5<>"$ctl" 6<>"$ack"
+	for word in ping enable disable enable stop; do
+		echo $word >&5
+		read -r -t 20 line <&6
+		[ "$line" = ack ]
+	done
+	exec 5>&- 6>&-
+	wait $perf || :
+	[ "$(grep -c '^Events enabled$' "$out")" = 2 ]
+	[ "$(grep -c '^Events disabled$' "$out")" = 2 ]
+	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+}
+
+@test "--control: descriptors; an unknown word is named, and not acknowledged" {
+	local out=$BATS_TEST_TMPDIR/out line
+	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
+	background "$out" perf stat -x, -e page-faults:u --control fd:5,6 -- "$WORKLOADS/waiter"
+	local perf=$!
+	wait_for grep -q ready "$out"
+	printf 'frob\nping\n' >&5
+	read -r -t 20 line <&6
+	[ "$line" = ack ]
+	grep -q "^perf stat: --control: unknown command 'frob' (enable, disable, ping, stop)\$" "$out"
+	# two words in one write, the first without effect
+	printf 'enable\nstop\n' >&5
+	read -r -t 20 line <&6
+	read -r -t 20 line <&6
+	exec 5>&- 6>&-
+	wait $perf || :
+	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+}
+
+@test "default events: no row for what the machine lacks, but for cpu-cycles" {
+	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
+	perf stat --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	[ "$(cut -d, -f3 "$BATS_TEST_TMPDIR/out" | tr '\n' ' ')" = \
+		"context-switches cpu-migrations page-faults task-clock cpu-cycles " ]
+	grep -q '^<not supported>,,cpu-cycles,' "$BATS_TEST_TMPDIR/out"
+	perf stat --all-user -v -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	grep -q '^<not supported>,,branches,' "$BATS_TEST_TMPDIR/out"
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Plain counting that needs root: CPUs, the kernel's part, tracepoints; and what ordinary users are
+# told who may not. Debian's perf is asked where both must say the same.
+
+load helpers
+
+setup_file() {
+	require_root
+	perf stat -a -e cs -x, -o /dev/null true 2>/dev/null ||
+		skip_or_fail "perf events of CPUs are not permitted here"
+}
+
+@test "context switches: as many as the scheduler's tracepoint sees" {
+	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip "no tracepoints"
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -x, --log-fd 4 -e '{cs,sched:sched_switch}' "$WORKLOADS/switches" 200 4>"$out"
+	cat "$out"
+	in_range "$(field cs 1 "$out")" 200 100000
+	[ "$(field cs 1 "$out")" = "$(field sched:sched_switch 1 "$out")" ]
+}
+
+@test "--filter: only what it lets through is counted" {
+	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip "no tracepoints"
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -x, --log-fd 4 -e sched:sched_switch --filter 'prev_pid == 0 && prev_pid == 1' \
+		"$WORKLOADS/switches" 50 4>"$out"
+	[ "$(field sched:sched_switch 1 "$out")" = 0 ]
+	local status=0
+	perf stat -e sched:sched_switch --filter nonsense true 2>"$out" 3>&- || status=$?
+	cat "$out"
+	[ "$status" = 1 ]
+	grep -q nonsense "$out"
+	grep -q sched:sched_switch "$out"
+}
+
+@test "levels: -a counts what its parts count" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -a -A -x, --log-fd 4 -e page-faults taskset -c 0 "$WORKLOADS/faults" 900 4>"$out"
+	cat "$out"
+	[ "$(cut -d, -f1 "$out" | tr '\n' ' ')" = "$(seq -f 'CPU%g ' 0 $(($(nproc) - 1)) | tr -d '\n')" ]
+	in_range "$(awk -F, '$1 == "CPU0" { print $2 }' "$out")" 900 100000000
+	local mode
+	for mode in core die cluster socket node cache; do
+		perf stat -a --per-$mode -x, --log-fd 4 -e page-faults "$WORKLOADS/faults" 900 4>"$out"
+		# the counters of all rows are those of all CPUs, and the faults are in there
+		[ "$(awk -F, '{ nr += $2 } END { print nr }' "$out")" = "$(nproc)" ]
+		in_range "$(awk -F, '{ sum += $3 } END { print sum }' "$out")" 900 100000000
+	done
+}
+
+@test "--all-user and --all-kernel override what the events say, names stay" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat --all-kernel -x, --log-fd 4 -e page-faults,page-faults:u "$WORKLOADS/faults" 900 4>"$out"
+	[ "$(cut -d, -f3 "$out" | tr '\n' ' ')" = "page-faults page-faults:u " ]
+	in_range "$(field page-faults:u 1 "$out")" 0 100
+	perf stat --all-user -x, --log-fd 4 -e page-faults:k "$WORKLOADS/faults" 900 4>"$out"
+	in_range "$(field page-faults:k 1 "$out")" 900 1200
+}
+
+@test "nothing but a command, or nothing at all: what the header says" {
+	local err=$BATS_TEST_TMPDIR/err ctl=$BATS_TEST_TMPDIR/ctl
+	header() { grep -q "^ Performance counter stats for $1:\$" "$err"; }
+	perf stat -a -e cs true 2>"$err" 3>&-
+	header "'system wide'"
+	refute grep -q 'seconds user' "$err"
+	perf stat -C 0-0 -e cs true 2>"$err" 3>&-
+	header "'CPU(s) 0-0'"
+	perf stat -a -C 0 -e cs true 2>"$err" 3>&-
+	header "'system wide'"
+	perf stat -p 1 -e cs true 2>"$err" 3>&-
+	header "process id '1'"
+	mkfifo "$ctl"
+	exec 5<>"$ctl"
+	echo stop >&5
+	perf stat --control fd:5 -e cs 2>"$err" 3>&-
+	exec 5>&-
+	header "'system wide'"
+}
+
+@test "events of no task make a run system-wide" {
+	perf stat -e duration_time true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	grep -q "for 'system wide':\$" "$BATS_TEST_TMPDIR/err"
+	perf stat -e duration_time,cs true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	grep -q "for 'true':\$" "$BATS_TEST_TMPDIR/err"
+	refute grep -Eq '^ +0 +duration_time' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "Ctrl-C and SIGTERM with -a and -C: counts, then perf dies of the signal" {
+	local out=$BATS_TEST_TMPDIR/out status perf signal
+	for signal in INT TERM; do
+		background "$out" perf stat -a -x, -I 20 --summary -e cs
+		perf=$!
+		wait_for grep -q ',cs,' "$out"
+		kill -$signal $perf
+		status=0
+		wait $perf || status=$?
+		[ "$status" = $((128 + $(kill -l $signal))) ]
+		[ "$(grep -c '^summary,' "$out")" = 1 ]
+	done
+	background "$out" perf stat -C 0 -x, -e cs -- "$WORKLOADS/waiter"
+	perf=$!
+	wait_for grep -q ready "$out"
+	kill -INT $perf
+	status=0
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	[ "$(grep -c ',cs,' "$out")" = 1 ]
+}
+
+@test "one of several CPUs is offline: a warning, and the others count" {
+	# A sysfs that says so; the kernel's own stays as it is.
+	local sysfs=$BATS_TEST_TMPDIR/sys
+	mkdir -p "$sysfs/devices/system/cpu"
+	echo 0 >"$sysfs/devices/system/cpu/online"
+	cp -r --no-dereference /sys/bus "$sysfs" 2>/dev/null || :
+	SYSFS_PATH=$sysfs perf stat -C 0-1 -x, -e 1:3 true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ "$(head -n 1 "$BATS_TEST_TMPDIR/err")" = \
+		"perf stat: -C 0-1: CPU 1 is offline: skipped (online: 0)" ]
+	[[ $(sed -n 2p "$BATS_TEST_TMPDIR/err") =~ ^[0-9]+,,1:3,[0-9]+,100.00,,$ ]]
+	refused 1 perf stat -C 4095 -e cs true <<-EOF
+	Error:
+	No supported events found.
+	-C 4095: CPU 4095 is offline (online: $(cat /sys/devices/system/cpu/online))
+	EOF
+}
+
+@test "the same numbers as Debian's perf" {
+	[ -x /usr/bin/perf ] && /usr/bin/perf --version | grep -q '^perf version 6\.1\.' ||
+		skip "needs /usr/bin/perf of Debian 12"
+	local options
+	# both must be in the cache alike
+	"$WORKLOADS/faults" 1
+	# shellcheck disable=SC2086 # words
+	for options in "-e page-faults,minor-faults:u,major-faults,alignment-faults" "-e faults:u -i" \
+		"-e {faults,minor-faults:k} -r 3" "-e dummy,1:2,1:5:u,faults" \
+		"-a -A -e emulation-faults" "-a --per-socket -e alignment-faults"; do
+		# the run time is the one field that differs
+		for perf in perf /usr/bin/perf; do
+			setarch -R $perf stat -x, --log-fd 4 $options "$WORKLOADS/faults" 640 \
+				4>"$BATS_TEST_TMPDIR/out"
+			sed -E 's/,[0-9]+,100\.00,/,T,100.00,/' "$BATS_TEST_TMPDIR/out" \
+				>"$BATS_TEST_TMPDIR/${perf//\//_}"
+		done
+		echo "$options"
+		diff -u "$BATS_TEST_TMPDIR/_usr_bin_perf" "$BATS_TEST_TMPDIR/perf"
+	done
+}
+
+@test "an ordinary user's events count user mode, and say so" {
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "kernel.perf_event_paranoid is not 2"
+	local out=$BATS_TEST_TMPDIR/out
+	chmod 755 "$BATS_TEST_TMPDIR"
+	as_nobody perf stat -x, --log-fd 4 -e page-faults,software/page-faults/,page-faults/name=mine/,cs:u \
+		"$WORKLOADS/faults" 500 4>"$out"
+	cat "$out"
+	[ "$(cut -d, -f3 "$out" | tr '\n' ' ')" = "page-faults:u software/page-faults/u mine:u cs:u " ]
+	in_range "$(field page-faults:u 1 "$out")" 500 800
+	[ "$(field mine:u 1 "$out")" = "$(field page-faults:u 1 "$out")" ]
+}
+
+@test "an ordinary user's :k events are not supported" {
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "kernel.perf_event_paranoid is not 2"
+	local out=$BATS_TEST_TMPDIR/out
+	as_nobody perf stat -x, --log-fd 4 -e page-faults:k,page-faults:u true 4>"$out"
+	grep -q '^<not supported>,,page-faults:k,' "$out"
+}
+
+levels() {
+	cat <<-EOF
+	kernel.perf_event_paranoid is 2 now; its levels, each adding to the one above:
+	  -1: everything is allowed to everybody
+	   0: no raw and function tracepoints without CAP_PERFMON
+	   1: nor whole CPUs
+	   2: nor the kernel's part of one's own tasks
+	 > 2: nothing (where the distribution knows this level)
+	An administrator can lower it: sysctl kernel.perf_event_paranoid=LEVEL
+	EOF
+}
+
+@test "an ordinary user may count neither CPUs nor others' tasks" {
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "kernel.perf_event_paranoid is not 2"
+	local target
+	for target in -a '-C 0'; do
+		# shellcheck disable=SC2086 # words
+		refused 1 as_nobody perf stat $target -e cs touch "$BATS_TEST_TMPDIR/started" <<-EOF
+		Error:
+		No supported events found.
+		Access to performance monitoring and observability operations is limited.
+		'cs': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 0 (now 2)
+		$(levels)
+		EOF
+	done
+	refused 1 as_nobody perf stat -p 1 -e cs:u touch "$BATS_TEST_TMPDIR/started" <<-EOF
+	Error:
+	No supported events found.
+	Access to performance monitoring and observability operations is limited.
+	'cs:u': not permitted: needs CAP_PERFMON or a task of one's own and kernel.perf_event_paranoid <= 2 (now 2)
+	$(levels)
+	EOF
+	[ ! -e "$BATS_TEST_TMPDIR/started" ]
+}
+
+@test "an ordinary user without access to tracefs is told what to do" {
+	as_nobody test ! -r /sys/kernel/tracing/events || skip "tracefs is open to everybody"
+	fails_with 129 "event syntax error: 'sched:sched_switch'" as_nobody perf stat -e sched:sched_switch true
+	grep -q 'mount -o remount,mode=755 /sys/kernel/tracing' "$BATS_TEST_TMPDIR/fails.err"
+}

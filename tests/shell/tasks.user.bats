@@ -1,0 +1,216 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Counting one's own tasks in user mode: exact numbers, and tasks that come and go.
+
+load helpers
+
+setup_file() {
+	require_perf_events
+}
+
+# count OPTION... -- COMMAND... : the values, one a line, of runs that are alike to the last page
+count() {
+	setarch -R perf stat -x, --log-fd 4 "$@" 4>"$BATS_TEST_TMPDIR/count" >/dev/null 3>&-
+	cut -d, -f1 "$BATS_TEST_TMPDIR/count"
+}
+
+# server : a shell that runs the lines written to descriptor 7 and writes "done" to 8; its pid is
+# $server
+server() {
+	mkfifo "$BATS_TEST_TMPDIR/todo" "$BATS_TEST_TMPDIR/done"
+	exec 7<>"$BATS_TEST_TMPDIR/todo" 8<>"$BATS_TEST_TMPDIR/done"
+	setarch -R sh -c 'while read -r line; do eval "$line"; echo done; done' <&7 >&8 2>/dev/null 3>&- &
+	server=$!
+	jobs_started+=("$server")
+	ask true
+	ask "'$WORKLOADS/faults' 1"
+}
+
+# ask LINE : have the server do that
+ask() {
+	local answer
+	echo "$1" >&7
+	read -r -t 20 answer <&8
+	[ "$answer" = "done" ]
+}
+
+# while_counting LINE OPTION... : what perf counts while the server does that
+while_counting() {
+	local line=$1
+	shift
+	export -f ask
+	count "$@" -- bash -c "ask $(printf %q "$line")"
+}
+
+@test "page faults are exact" {
+	count -e page-faults:u "$WORKLOADS/faults" 1
+	few=$(count -e page-faults:u "$WORKLOADS/faults" 100)
+	many=$(count -e page-faults:u "$WORKLOADS/faults" 900)
+	echo "$few $many"
+	[ $((many - few)) = 800 ]
+	[ "$few" -lt 300 ]
+}
+
+@test "equal events count equally, in a group and out of it" {
+	run count -e page-faults:u,minor-faults:u,'{faults:u,minor-faults:u}' "$WORKLOADS/faults" 500
+	echo "$output"
+	[ "$(sort -u <<<"$output" | wc -l)" -le 2 ]
+	[ "${lines[0]}" = "${lines[2]}" ]
+	[ "${lines[1]}" = "${lines[3]}" ]
+}
+
+@test "children are counted, without -i" {
+	count -e page-faults:u sh -c "'$WORKLOADS/faults' 1; true"
+	few=$(count -e page-faults:u sh -c "'$WORKLOADS/faults' 500; '$WORKLOADS/faults' 100; true")
+	many=$(count -e page-faults:u sh -c "'$WORKLOADS/faults' 500; '$WORKLOADS/faults' 900; true")
+	echo "$few $many"
+	[ $((many - few)) = 800 ]
+	few=$(count -i -e page-faults:u sh -c "'$WORKLOADS/faults' 500; '$WORKLOADS/faults' 100; true")
+	many=$(count -i -e page-faults:u sh -c "'$WORKLOADS/faults' 500; '$WORKLOADS/faults' 900; true")
+	echo "$few $many"
+	[ "$few" = "$many" ]
+	[ "$few" -lt 500 ]
+}
+
+@test "threads and their children are counted" {
+	count -e page-faults:u "$WORKLOADS/tree" 1 2 1
+	few=$(count -e page-faults:u "$WORKLOADS/tree" 1 8 1)
+	many=$(count -e page-faults:u "$WORKLOADS/tree" 1 24 1)
+	alone=$(count -i -e page-faults:u "$WORKLOADS/tree" 1 24 1)
+	echo "$few $many $alone"
+	[ $((many - few)) -gt $((16 * 5)) ]
+	[ "$many" -gt "$alone" ]
+	[ "$(count -e dummy:u "$WORKLOADS/threads" 4 1000)" = 0 ]
+}
+
+@test "-p: a command is just run while the process is counted, children that appear included" {
+	server
+	few=$(while_counting "'$WORKLOADS/faults' 100" -p "$server" -e page-faults:u)
+	many=$(while_counting "'$WORKLOADS/faults' 900" -p "$server" -e page-faults:u)
+	again=$(while_counting "'$WORKLOADS/faults' 900; '$WORKLOADS/faults' 900" -p "$server" -e page-faults:u)
+	echo "$few $many $again"
+	# the shell between them touches a page of its own now and then
+	in_range $((many - few)) 798 802
+	[ "$again" -ge $((many + 900)) ]
+	# what the command does itself is not counted
+	none=$(count -p "$server" -e page-faults:u "$WORKLOADS/faults" 5000)
+	echo "$none"
+	[ "$none" = "<not counted>" ] || [ "$none" = 0 ]
+	alone=$(while_counting "'$WORKLOADS/faults' 900" -i -p "$server" -e page-faults:u)
+	[ "$alone" -lt 900 ]
+}
+
+@test "-p of several processes; the header names them as typed" {
+	server
+	local pid=$server
+	"$WORKLOADS/waiter" >"$BATS_TEST_TMPDIR/ready" 3>&- &
+	jobs_started+=("$!")
+	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	perf stat -p "$pid,$!" -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	grep -q "^ Performance counter stats for process id '$pid,$!':\$" "$BATS_TEST_TMPDIR/err"
+	refute grep -q 'seconds user' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "the end of the process ends the run, with status 0" {
+	local out=$BATS_TEST_TMPDIR/out option status
+	for option in -p -t; do
+		"$WORKLOADS/waiter" >"$BATS_TEST_TMPDIR/ready" 3>&- &
+		local target=$!
+		jobs_started+=("$target")
+		wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+		background "$out" perf stat $option $target -x, -I 20 -e page-faults:u
+		local perf=$!
+		wait_for grep -q page-faults "$out"
+		kill -KILL $target
+		status=0
+		wait $perf || status=$?
+		[ "$status" = 0 ]
+		rm "$out" "$BATS_TEST_TMPDIR/ready"
+	done
+}
+
+@test "--per-thread: a row for each thread; -t counts one" {
+	"$WORKLOADS/threads" 2 100000000000 3>&- &
+	local pid=$! out=$BATS_TEST_TMPDIR/out
+	jobs_started+=("$pid")
+	three() { [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ]; }
+	wait_for three
+	perf stat --per-thread -p $pid -x, --log-fd 4 -e task-clock:u sleep 0.05 4>"$out" 2>/dev/null
+	cat "$out"
+	[ "$(cut -d, -f1 "$out" | sort -u | wc -l)" = 3 ]
+	# the first thread only waits
+	grep -q "^threads-$pid,<not counted>,msec,task-clock:u," "$out"
+	[ "$(grep -vc '<not counted>' "$out")" = 2 ]
+	local tid
+	tid=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1)
+	perf stat -t "$tid" -e task-clock:u sleep 0.05 2>"$out" 3>&-
+	grep -q "^ Performance counter stats for thread id '$tid':\$" "$out"
+	grep -Eq '^ +[0-9.,]+ msec task-clock:u' "$out"
+}
+
+@test "a thread that is gone: an error alone, skipped among others" {
+	sleep 0 &
+	local gone=$!
+	wait $gone
+	refused 1 perf stat -t $gone -e page-faults:u true <<-EOF
+	Error:
+	No supported events found.
+	'page-faults:u': there is no task to count (it may have ended)
+	EOF
+	server
+	perf stat -t "$server,$gone" -x, -e page-faults:u,dummy:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ "$(head -n 1 "$BATS_TEST_TMPDIR/err")" = "perf stat: thread $gone has ended: not counted" ]
+	[ "$(grep -c . "$BATS_TEST_TMPDIR/err")" = 3 ]
+}
+
+@test "SIGINT: the counts are printed, the command ended, and perf dies of it" {
+	local out=$BATS_TEST_TMPDIR/out status=0 perf child
+	background "$out" perf stat -x, -e page-faults:u "$WORKLOADS/waiter"
+	perf=$!
+	wait_for grep -q ready "$out"
+	child=$(cat "/proc/$perf/task/$perf/children")
+	kill -INT $perf
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+	[ ! -e "/proc/${child% }" ]
+}
+
+@test "SIGTERM: the same" {
+	local out=$BATS_TEST_TMPDIR/out status=0 perf child
+	background "$out" perf stat -x, -e page-faults:u "$WORKLOADS/waiter"
+	perf=$!
+	wait_for grep -q ready "$out"
+	child=$(cat "/proc/$perf/task/$perf/children")
+	kill -TERM $perf
+	wait $perf || status=$?
+	[ "$status" = 143 ]
+	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+	[ ! -e "/proc/${child% }" ]
+}
+
+@test "SIGINT with -p and intervals: the partial interval, and the process lives on" {
+	server
+	local out=$BATS_TEST_TMPDIR/out status=0 perf rows
+	background "$out" perf stat -x, -I 20 -e page-faults:u -p "$server"
+	perf=$!
+	wait_for grep -q page-faults "$out"
+	kill -INT $perf
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	rows=$(wc -l <"$out")
+	[ "$rows" -ge 2 ]
+	ask true
+}
+
+@test "a series is ended by SIGINT with the results so far" {
+	local out=$BATS_TEST_TMPDIR/out status=0 perf count=$BATS_TEST_TMPDIR/count
+	background "$out" perf stat -r 1000000 -e dummy:u sh -c "echo >>'$count'"
+	perf=$!
+	three() { [ "$(wc -l <"$count")" -ge 3 ]; }
+	wait_for three
+	kill -INT $perf
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	grep -Eq "^ Performance counter stats for 'sh -c .*' \([0-9]+ runs\):\$" "$out"
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_TESTS_UNIT_SAID_H
+#define PERF_TESTS_UNIT_SAID_H
+
+/* What a piece of code says on stderr, for comparing. */
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct said {
+	FILE *before;
+	char *text;
+	size_t size;
+};
+
+/* From here to said__end() stderr goes to said->text. */
+static inline void said__begin(struct said *said)
+{
+	said->before = stderr;
+	stderr = open_memstream(&said->text, &said->size);
+	assert(stderr);
+}
+
+/* The text, owned by the caller. */
+static inline char *said__end(struct said *said)
+{
+	fclose(stderr);
+	stderr = said->before;
+	return said->text;
+}
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "said.h"
+#include "util/msg.h"
+#include "util/target.h"
+#include "util/util.h"
+
+static char *const argv[] = { (char *)"true", NULL };
+
+static void contradicting_targets_have_one_winner(void **state)
+{
+	static const struct {
+		struct target given, left;
+		const char *said;
+	} cases[] = {
+		{ {}, { .system_wide = true }, "" },
+		{ { .argc = 1 }, { .argc = 1 }, "" },
+		{ { .system_wide = true, .argc = 1 }, { .system_wide = true, .argc = 1 }, "" },
+		{ { .cpu_list = "0" }, { .cpu_list = "0" }, "" },
+		{ { .pid_list = "1" }, { .pid_list = "1" }, "" },
+		{ { .pid_list = "1", .tid_list = "2" }, { .pid_list = "1" },
+		  "Warning:\n-p overrides -t: only the processes are counted\n" },
+		{ { .pid_list = "1", .cpu_list = "0" }, { .pid_list = "1" },
+		  "Warning:\n-p overrides -C: tasks are counted on every CPU\n" },
+		{ { .tid_list = "1", .system_wide = true }, { .tid_list = "1" },
+		  "Warning:\n-t overrides -a: only the tasks are counted\n" },
+		{ { .per_thread = true }, { .per_thread = true, .system_wide = true }, "" },
+		{ { .per_thread = true, .tid_list = "1" }, { .per_thread = true, .tid_list = "1" }, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct target target = cases[i].given;
+		struct said capture;
+		char *said;
+		int err;
+
+		said__begin(&capture);
+		err = target__validate(&target);
+		said = said__end(&capture);
+		assert_int_equal(err, 0);
+		assert_string_equal(said, cases[i].said);
+		assert_memory_equal(&target, &cases[i].left, sizeof(target));
+		free(said);
+	}
+}
+
+static void threads_to_list_must_be_known(void **state)
+{
+	struct target command = { .per_thread = true, .argc = 1, .argv = argv };
+	struct target cpus = { .per_thread = true, .cpu_list = "0" };
+	struct said capture;
+	char *said;
+
+	(void)state;
+	msg__init("perf stat");
+	said__begin(&capture);
+	assert_int_equal(target__validate(&command), -EINVAL);
+	said = said__end(&capture);
+	assert_string_equal(said, "perf stat: --per-thread needs threads to list: -p, -t or -a\n");
+	free(said);
+	said__begin(&capture);
+	assert_int_equal(target__validate(&cpus), -EINVAL);
+	free(said__end(&capture));
+}
+
+static void questions_are_answered(void **state)
+{
+	const struct target command = { .argc = 1, .argv = argv };
+	const struct target process = { .pid_list = "1" }, thread = { .tid_list = "1" };
+	const struct target machine = { .system_wide = true }, cpus = { .cpu_list = "0" };
+
+	(void)state;
+	assert_true(target__has_task(&command) && !target__is_attached(&command));
+	assert_true(target__has_task(&process) && target__is_attached(&process));
+	assert_true(target__has_task(&thread) && target__is_attached(&thread));
+	assert_false(target__has_task(&machine) || target__is_attached(&machine));
+	assert_false(target__has_task(&cpus) || target__is_attached(&cpus));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contradicting_targets_have_one_winner),
+		cmocka_unit_test(threads_to_list_must_be_known),
+		cmocka_unit_test(questions_are_answered),
+	};
+
+	return cmocka_run_group_tests_name("target", tests, NULL, NULL);
+}
