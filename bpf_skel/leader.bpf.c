@@ -4,7 +4,9 @@
  * runs. Documentation/design.md has the whole picture; util/leader.c finds, loads and joins it.
  */
 #include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "kernel_types.bpf.h"
 
 #include "leader.h"
 
@@ -12,7 +14,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 nr_cpus = 1;
 
-/* Runs and events. Key 0. Written by user space under the lock, read by everybody. */
+/* Runs, events, scopes. Key 0. Written by user space under the lock, read by everybody. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -22,7 +24,7 @@ struct {
 } registry SEC(".maps");
 
 /*
- * The perf events: slot * nr_cpus + CPU. Written by user space under the lock, read by on_sync.
+ * The perf events: slot * nr_cpus + CPU. Written by user space under the lock, read by programs.
  * They live as long as they are in here, whoever put them in.
  */
 struct {
@@ -53,81 +55,739 @@ struct {
 	__uint(max_entries, MAX_EVENTS);
 } perf_shared_v0 SEC(".maps");
 
+/* What each CPU is doing. Written by the programs on that CPU, read by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);			/* CPU */
+	__type(value, struct cpu_state);
+	__uint(max_entries, 1);			/* nr_cpus, set before load */
+} cpus SEC(".maps");
+
+/* Classes of tasks. Written by user space under the lock, but for members. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct reg_class);
+	__uint(max_entries, MAX_CLASSES);
+} classes SEC(".maps");
+
+/* Sets of events. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct reg_set);
+	__uint(max_entries, MAX_SETS);
+} sets SEC(".maps");
+
+struct sum_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));	/* CPU */
+	__uint(value_size, sizeof(struct sum_block));
+	__uint(max_entries, 1);			/* nr_cpus, set before load */
+};
+
+/* Chunks of cells. Added by user space under the lock; their cells written by each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, MAX_CHUNKS);
+	__array(values, struct sum_chunk);
+} sums SEC(".maps");
+
 /*
- * The program that the attr map's entries lead to, through its link. System-wide and per-CPU
- * runs need nothing done at a context switch, so it does nothing and the link hangs on a
- * tracepoint that practically never fires. It must not load from its context: a raw_tp program
- * that does cannot be test-run without one, as followers do.
+ * The tasks that are counted, by the address of their task_struct. A tid would be no identity: it
+ * is free before the last switch, and exec by a thread swaps two tasks' tids. Each bucket holds one
+ * task itself and the number of all, so that most tasks, counted or not, cost one look; the others
+ * are in `tasks`. Entered by on_mark and on_newtask, changed in place (an update of a hash element
+ * would recycle the old one at once, under the eyes of another CPU), deleted at sched_process_free:
+ * after the last switch, before the memory is reused.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct task_bucket);
+	__uint(max_entries, 1 << BUCKET_BITS);
+} buckets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u64);
+	__uint(max_entries, MAX_TASKS);
+} tasks SEC(".maps");
+
+/* What on_mark is to do, and what it found. Key 0. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct mark_request);
+	__uint(max_entries, 1);
+} marking SEC(".maps");
+
+/* The class that a task of a class gets. Written by user space before on_mark follows it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct transition);
+	__type(value, __u32);
+	__uint(max_entries, MAX_CLASSES);
+} transitions SEC(".maps");
+
+/* Classes that on_mark met and found no transition for. Emptied by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, MAX_CLASSES);
+} wanted SEC(".maps");
+
+/* What went wrong, whichever program it was. Key 0. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct leader_counts);
+	__uint(max_entries, 1);
+} counts SEC(".maps");
+
+static __always_inline void count_failed_insert(void)
+{
+	__u32 zero = 0;
+	struct leader_counts *all = bpf_map_lookup_elem(&counts, &zero);
+
+	if (all)
+		__sync_fetch_and_add(&all->failed_inserts, 1);
+}
+
+/* --- a CPU's state --- */
+
+/* An exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
+static __always_inline void raise_seq(__u64 *seq)
+{
+	__sync_lock_test_and_set(seq, *seq + 1);
+}
+
+static __always_inline __u32 event_gen(struct registry *reg, __u32 slot)
+{
+	return reg->event[slot].gen;
+}
+
+static __always_inline long read_event(__u32 slot, __u32 cpu, struct bpf_perf_event_value *now)
+{
+	return bpf_perf_event_read_value(&events, (__u64)slot * nr_cpus + cpu, now, sizeof(*now));
+}
+
+static __always_inline void set_snapshot(struct event_reading *snap,
+					 const struct bpf_perf_event_value *now, __u32 gen)
+{
+	snap->counter = now->counter;
+	snap->enabled_ns = now->enabled;
+	snap->running_ns = now->running;
+	snap->err = 0;
+	snap->gen = gen;
+}
+
+/* Events that a switch reads without a loop the verifier must not see through. */
+#define QUICK_EVENTS 8
+
+/* What the loops over events share. */
+struct slice {
+	struct registry *reg;
+	struct cpu_state *state;
+	struct reg_set *from, *to;	/* the events of the slices that end and begin */
+	struct sum_block *block;	/* the cells of the one that ends */
+	__u32 cell;
+	__u32 cpu;
+	__u32 done;			/* events before the loop's first */
+	bool at_switch;			/* the kernel has not counted this switch yet */
+};
+
+/* All ones if @a and @b are equal, else 0; without a branch, which the verifier would follow. */
+static __always_inline __u64 if_equal(__u64 a, __u64 b)
+{
+	__u64 differ = a ^ b;
+
+	return ((differ | -differ) >> 63) - 1;
+}
+
+static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
+					struct bpf_perf_event_value *now)
+{
+	if (!read_event(slot, slice->cpu, now))
+		return false;
+	snap->err = 1;
+	slice->state->failed_reads++;
+	return true;
+}
+
+/*
+ * One event of the slice that ends: what it counted is added to the class. A context switch that
+ * the kernel has not counted yet belongs to the task that goes.
+ */
+static __always_inline long end_one(__u32 i, struct slice *slice)
+{
+	__u32 slot, gen;
+	struct bpf_perf_event_value now;
+	struct event_reading *snap;
+	struct sum *sum;
+	__u64 enabled, running, valid;
+
+	slot = slice->from->slot[i] % MAX_EVENTS;
+	snap = &slice->state->snapshot[slot];
+	if (read_failed(slice, snap, slot, &now))
+		return 0;
+	gen = event_gen(slice->reg, slot);
+	valid = if_equal((__u64)snap->err << 32 | snap->gen, gen);
+	enabled = now.enabled - snap->enabled_ns;
+	running = now.running - snap->running_ns;
+	if (slice->at_switch)
+		now.counter += slice->from->is_switches[i] & if_equal(enabled, running);
+	sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
+	sum->counter += (now.counter - snap->counter) & valid;
+	sum->enabled_ns += enabled & valid;
+	sum->running_ns += running & valid;
+	set_snapshot(snap, &now, gen);
+	return 0;
+}
+
+/* One event of the slice that begins, unless it was read for the one that ended. */
+static __always_inline long begin_one(__u32 i, struct slice *slice)
+{
+	__u32 slot;
+	struct bpf_perf_event_value now;
+	struct event_reading *snap;
+
+	slot = slice->to->slot[i] % MAX_EVENTS;
+	if (slice->from->mask[slot / 64] >> slot % 64 & 1)
+		return 0;
+	snap = &slice->state->snapshot[slot];
+	if (read_failed(slice, snap, slot, &now))
+		return 0;
+	if (slice->at_switch)
+		now.counter += slice->to->is_switches[i];
+	set_snapshot(snap, &now, event_gen(slice->reg, slot));
+	return 0;
+}
+
+static long end_event(__u32 i, struct slice *slice)
+{
+	return end_one((i + slice->done) % SET_EVENTS, slice);
+}
+
+static long begin_event(__u32 i, struct slice *slice)
+{
+	return begin_one((i + slice->done) % SET_EVENTS, slice);
+}
+
+/*
+ * Loops that the verifier walks once, however long they are; a call per event. Switches do the
+ * first few events without it: they are what costs.
+ */
+static __always_inline void end_events(struct slice *slice, __u32 nr)
+{
+	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
+	if (slice->at_switch) {
+#pragma clang loop unroll(full)
+		for (__u32 i = 0; i < QUICK_EVENTS; i++) {
+			if (i < nr)
+				end_one(i, slice);
+		}
+		slice->done = QUICK_EVENTS;
+	}
+	if (slice->done < nr)
+		bpf_loop(nr - slice->done, end_event, slice, 0);
+}
+
+static __always_inline void begin_events(struct slice *slice, __u32 nr)
+{
+	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
+	if (slice->at_switch) {
+#pragma clang loop unroll(full)
+		for (__u32 i = 0; i < QUICK_EVENTS; i++) {
+			if (i < nr)
+				begin_one(i, slice);
+		}
+		slice->done = QUICK_EVENTS;
+	}
+	if (slice->done < nr)
+		bpf_loop(nr - slice->done, begin_event, slice, 0);
+}
+
+/* Charge the running slice to the class @old and begin one of the class @new. */
+static __always_inline void charge(struct registry *reg, struct cpu_state *state, __u32 cpu,
+				   __u32 old, __u32 new, bool at_switch)
+{
+	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
+	struct reg_class *to = bpf_map_lookup_elem(&classes, &new);
+	struct slice slice = {
+		.reg = reg, .state = state, .cpu = cpu, .at_switch = at_switch,
+	};
+	__u32 chunk;
+	void *inner;
+
+	if (!from || !to)
+		return;
+	slice.from = bpf_map_lookup_elem(&sets, &from->set);
+	slice.to = bpf_map_lookup_elem(&sets, &to->set);
+	if (!slice.from || !slice.to)
+		return;
+	raise_seq(&state->seq);
+	if (slice.from->nr) {
+		chunk = from->cell / CHUNK_CELLS;
+		slice.cell = from->cell;
+		inner = bpf_map_lookup_elem(&sums, &chunk);
+		slice.block = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
+		if (slice.block)
+			end_events(&slice, slice.from->nr);
+	}
+	if (from->set != to->set)
+		begin_events(&slice, slice.to->nr);
+	state->task_class = new;
+	raise_seq(&state->seq);
+}
+
+/* --- tasks --- */
+
+static __always_inline struct task_bucket *bucket_of(__u64 task)
+{
+	__u32 idx = task * 0x9e3779b97f4a7c15ULL >> (64 - BUCKET_BITS);
+
+	return bpf_map_lookup_elem(&buckets, &idx);
+}
+
+/* As a number: the verifier does not let a pointer be hashed, but forgets what went through memory. */
+static __always_inline __u64 address_of(struct task_struct *task, __u64 *scratch)
+{
+	*scratch = (__u64)task;
+	barrier();
+	return *(volatile __u64 *)scratch;
+}
+
+static __always_inline __u64 *look_up(__u64 task)
+{
+	struct task_bucket *bucket = bucket_of(task);
+
+	if (!bucket || !bucket->nr)
+		return NULL;
+	if (bucket->task == task)
+		return &bucket->entry;
+	/* The only one there is another. */
+	if (bucket->nr == 1 && bucket->task > 1)
+		return NULL;
+	return bpf_map_lookup_elem(&tasks, &task);
+}
+
+/* The entry of a task; NULL: nobody counts it. */
+static __always_inline __u64 *find_task(__u64 task)
+{
+	__u64 *entry = look_up(task);
+
+	/* Or the compiler keeps only how it became NULL, and the verifier cannot follow. */
+	barrier_var(entry);
+	return entry;
+}
+
+static __always_inline __u32 class_of(__u64 task)
+{
+	__u64 *entry = find_task(task), value;
+
+	if (!entry)
+		return 0;
+	value = *entry;
+	return value & TASK_ENDED ? 0 : TASK_CLASS(value);
+}
+
+static __always_inline void add_member(__u32 class, long nr)
+{
+	struct reg_class *entry;
+
+	if (!class)
+		return;
+	entry = bpf_map_lookup_elem(&classes, &class);
+	if (entry)
+		__sync_fetch_and_add(&entry->members, nr);
+}
+
+/* Change an entry, unless it did change since it was read. Ended tasks are in no class any more. */
+static __always_inline bool replace(__u64 *entry, __u64 old, __u64 new)
+{
+	if (__sync_val_compare_and_swap(entry, old, new) != old)
+		return false;
+	if (TASK_CLASS(old) != TASK_CLASS(new) || (new & TASK_ENDED)) {
+		if (!(new & TASK_ENDED))
+			add_member(TASK_CLASS(new), 1);
+		add_member(TASK_CLASS(old), -1);
+	}
+	return true;
+}
+
+/* Enter a task that was not found; false: it is there by now, or the table is full. */
+static __always_inline bool insert_task(__u64 task, __u64 value)
+{
+	struct task_bucket *bucket = bucket_of(task);
+
+	if (!bucket)
+		return false;
+	/* First the number: whoever could see the entry must look for it. */
+	__sync_fetch_and_add(&bucket->nr, 1);
+	if (__sync_val_compare_and_swap(&bucket->task, 0, 1) == 0) {
+		bucket->entry = value;
+		/* A full barrier: the entry is there before the address. */
+		__sync_lock_test_and_set(&bucket->task, task);
+	} else if (bpf_map_update_elem(&tasks, &task, &value, BPF_NOEXIST)) {
+		__sync_fetch_and_add(&bucket->nr, -1);
+		return false;
+	}
+	add_member(TASK_CLASS(value), 1);
+	return true;
+}
+
+/*
+ * The class of the current task has changed while it runs: end the slice, begin another. The
+ * kernels that can preempt us here (tracepoints since 7.x) have the means to forbid it; the others
+ * keep preemption off. A sync may interrupt: the busy word makes it try again.
+ */
+static __always_inline void change_running(__u32 class)
+{
+	__u32 cpu, zero = 0;
+	unsigned long flags;
+	struct cpu_state *state;
+	struct registry *reg;
+
+	if (has_irq_save())
+		bpf_local_irq_save(&flags);
+	cpu = bpf_get_smp_processor_id();
+	state = bpf_map_lookup_elem(&cpus, &cpu);
+	reg = bpf_map_lookup_elem(&registry, &zero);
+	if (state && reg) {
+		if (state->busy) {
+			state->lost++;
+		} else {
+			*(volatile __u64 *)&state->busy = 1;
+			barrier();
+			if (state->task_class != class)
+				charge(reg, state, cpu, state->task_class, class, false);
+			barrier();
+			*(volatile __u64 *)&state->busy = 0;
+		}
+	}
+	if (has_irq_save())
+		bpf_local_irq_restore(&flags);
+}
+
+/*
+ * The program that the attr map's entries lead to, through its link. While tasks are counted, a
+ * link of its own attaches it to sched_switch; the one that is found hangs on a tracepoint that
+ * practically never fires. It must not load from its context: a raw_tp program that does cannot
+ * be test-run without one, as followers of other implementations do. In a test run the next task
+ * is the current one, which is never so at a switch.
  */
 SEC("raw_tp")
 int on_switch(void *ctx __attribute__((unused)))
 {
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, class;
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	struct registry *reg;
+	__u64 next;
+
+	if (!state)
+		return 0;
+	next = address_of(next_task(), &state->next);
+	class = class_of(next);
+	if (state->task_class == class || next == bpf_get_current_task())
+		return 0;
+	if (state->busy) {
+		state->lost++;
+		return 0;
+	}
+	reg = bpf_map_lookup_elem(&registry, &zero);
+	if (reg)
+		charge(reg, state, cpu, state->task_class, class, true);
 	return 0;
 }
 
-/* Read one event into the CPU's row; the numbers of a failed read are never used. */
-static __always_inline void read_slot(struct registry *reg, struct cpu_readings *row, __u32 slot,
-				      __u32 cpu)
+/* The CPU's row, and which slots of it are wanted. */
+struct sync {
+	struct registry *reg;
+	struct cpu_readings *row;
+	__u32 cpu;
+	__u64 mask[MASK_WORDS];
+};
+
+/* Read one event into the row; the numbers of a failed read are never used. */
+static long sync_event(__u32 slot, struct sync *sync)
 {
-	struct event_reading *to = &row->event[slot];
+	struct event_reading *to;
 	struct bpf_perf_event_value now;
 	long err;
 
-	err = bpf_perf_event_read_value(&events, (__u64)slot * nr_cpus + cpu, &now, sizeof(now));
-	to->gen = reg->event[slot].gen;
+	slot %= MAX_EVENTS;
+	if (!(sync->mask[slot / 64] >> slot % 64 & 1))
+		return 0;
+	to = &sync->row->event[slot];
+	err = read_event(slot, sync->cpu, &now);
 	if (err) {
+		to->gen = event_gen(sync->reg, slot);
 		to->err = -err;
-		return;
+		return 0;
 	}
-	to->counter = now.counter;
-	to->enabled_ns = now.enabled;
-	to->running_ns = now.running;
-	to->err = 0;
-}
-
-/* An exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
-static __always_inline void publish_seq(struct cpu_readings *row)
-{
-	__sync_lock_test_and_set(&row->seq, row->seq + 1);
+	set_snapshot(to, &now, event_gen(sync->reg, slot));
+	return 0;
 }
 
 /*
- * Bring this CPU's row up to date for the slots in the mask that its four arguments are.
+ * Bring this CPU up to date: its row, for the slots in the mask that the first four arguments are,
+ * of which the highest is below the fifth; and, if the sixth is not 0, the sums of the task it runs, whose class is looked up again: it may
+ * have been marked since it was switched to.
  * Never attached, run by BPF_PROG_TEST_RUN only. Returns 1 when done and 0 when it found another
- * run of itself under way: on the caller's own CPU a test run leaves interrupts on, and another
- * one may come in the interrupt. (Newer kernels skip such a run themselves and report 0, too.)
+ * change under way: on the caller's own CPU a test run leaves interrupts on, and another one may
+ * come in the interrupt. (Newer kernels skip such a run themselves and report 0, too.)
  */
 SEC("raw_tp")
 int on_sync(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 mask[MASK_WORDS] = { ctx->args[0], ctx->args[1], ctx->args[2], ctx->args[3] };
+	struct sync sync = {
+		.mask = { ctx->args[0], ctx->args[1], ctx->args[2], ctx->args[3] },
+	};
+	__u64 nr_slots = ctx->args[4], with_tasks = ctx->args[5];
 	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
 	struct cpu_readings *row;
+	struct cpu_state *state;
 	struct registry *reg;
 
 	row = bpf_map_lookup_elem(&readings, &cpu);
+	state = bpf_map_lookup_elem(&cpus, &cpu);
 	reg = bpf_map_lookup_elem(&registry, &zero);
-	if (!row || !reg)
+	if (!row || !state || !reg)
 		return 0;
-	if (row->busy) {
-		row->nested++;
+	if (state->busy) {
+		state->nested++;
 		return 0;
 	}
 	/* Runs nest strictly on one CPU, so plain stores do; the compiler must keep their order. */
-	*(volatile __u64 *)&row->busy = 1;
+	*(volatile __u64 *)&state->busy = 1;
 	barrier();
-	publish_seq(row);
-	for (int w = 0; w < MASK_WORDS; w++) {
-		__u64 bits = mask[w];
-
-		for (int b = 0; b < 64; b++) {
-			if (bits >> b & 1)
-				read_slot(reg, row, w * 64 + b, cpu);
-		}
-	}
-	row->syncs++;
-	publish_seq(row);
+	raise_seq(&row->seq);
+	sync.reg = reg;
+	sync.row = row;
+	sync.cpu = cpu;
+	bpf_loop(nr_slots, sync_event, &sync, 0);
+	raise_seq(&row->seq);
+	if (with_tasks)
+		charge(reg, state, cpu, state->task_class, class_of(bpf_get_current_task()), false);
 	barrier();
-	*(volatile __u64 *)&row->busy = 0;
+	*(volatile __u64 *)&state->busy = 0;
 	return 1;
+}
+
+/* A child gets the class that its parent's class leaves to children. */
+SEC("raw_tp/task_newtask")
+int on_newtask(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 child = ctx->args[0], value, *entry;
+	__u32 now, after;
+	struct reg_class *class;
+
+	entry = find_task(bpf_get_current_task());
+	if (!entry)
+		return 0;
+	value = *entry;
+	now = TASK_CLASS(value);
+	class = bpf_map_lookup_elem(&classes, &now);
+	now = class ? class->child : 0;
+	after = TASK_AFTER_EXEC(value);
+	class = bpf_map_lookup_elem(&classes, &after);
+	after = class ? class->child : 0;
+	value = TASK_ENTRY(now, after);
+	entry = find_task(child);
+	if (!entry) {
+		if (!value)
+			return 0;
+		if (!insert_task(child, value))
+			count_failed_insert();
+		entry = find_task(child);
+	}
+	/* Marked meanwhile by a walk that saw the parent before or after us: overwritten. */
+	for (int i = 0; entry && i < 8; i++) {
+		if (*entry == value || replace(entry, *entry, value))
+			return 0;
+	}
+	return 0;
+}
+
+/*
+ * perf_event_exec() starts events that wait for an exec, and right behind it the task gets its new
+ * name (begin_new_exec(), 5.10 to 7): what a command's class is after exec holds from here on.
+ */
+SEC("raw_tp/task_rename")
+int on_rename(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 task = bpf_get_current_task(), *entry, value;
+
+	if (ctx->args[0] != task)
+		return 0;
+	entry = find_task(task);
+	if (!entry)
+		return 0;
+	for (int i = 0; i < 8; i++) {
+		value = *entry;
+		if (TASK_AFTER_EXEC(value) == TASK_CLASS(value) || value & TASK_ENDED)
+			return 0;
+		if (replace(entry, value,
+			    TASK_ENTRY(TASK_AFTER_EXEC(value), TASK_AFTER_EXEC(value))))
+			break;
+	}
+	change_running(TASK_AFTER_EXEC(value));
+	return 0;
+}
+
+static __always_inline int end_task(void)
+{
+	__u64 *entry = find_task(bpf_get_current_task()), value;
+
+	if (!entry)
+		return 0;
+	for (int i = 0; i < 8; i++) {
+		value = *entry;
+		if (value & TASK_ENDED)
+			return 0;
+		if (replace(entry, value, value | TASK_ENDED))
+			break;
+	}
+	change_running(0);
+	return 0;
+}
+
+/* Where plain perf events of a task end. */
+SEC("?kprobe/perf_event_exit_task")
+int on_exit_event(void *ctx __attribute__((unused)))
+{
+	return end_task();
+}
+
+/* Near it, on kernels that allow no kprobe there, or skip it. */
+SEC("raw_tp/sched_process_exit")
+int on_exit(void *ctx __attribute__((unused)))
+{
+	return end_task();
+}
+
+static __always_inline void forget(struct task_bucket *bucket, __u64 value)
+{
+	if (!(value & TASK_ENDED))
+		add_member(TASK_CLASS(value), -1);
+	__sync_fetch_and_add(&bucket->nr, -1);
+}
+
+SEC("raw_tp/sched_process_free")
+int on_free(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 task = ctx->args[0], *entry, value;
+	struct task_bucket *bucket = bucket_of(task);
+
+	if (!bucket || !bucket->nr)
+		return 0;
+	if (bucket->task == task) {
+		value = bucket->entry;
+		__sync_lock_test_and_set(&bucket->task, 0);
+		forget(bucket, value);
+	}
+	/* A walk and a fork that enter the same task at the same time use both places. */
+	entry = bucket->nr ? bpf_map_lookup_elem(&tasks, &task) : NULL;
+	if (entry) {
+		value = *entry;
+		bpf_map_delete_elem(&tasks, &task);
+		forget(bucket, value);
+	}
+	return 0;
+}
+
+/* --- marking --- */
+
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool is_looked_for(const struct mark_request *request, struct task_struct *task)
+{
+	/* Released already: the callback that deletes entries could have been before us. */
+	if (!BPF_CORE_READ(task, thread_pid))
+		return false;
+	switch (request->kind) {
+	case MARK_PROCESS:
+		return task_nr(BPF_CORE_READ(task, group_leader), request->level) == (int)request->nr;
+	case MARK_THREAD:
+		return task_nr(task, request->level) == (int)request->nr;
+	default:
+		return true;
+	}
+}
+
+/* One half of an entry takes the step that the table has for it. */
+static __always_inline bool step(struct mark_request *request, __u32 *class)
+{
+	struct transition key = { .op = request->op, .from = *class };
+	__u32 *to = bpf_map_lookup_elem(&transitions, &key);
+
+	if (to) {
+		*class = *to;
+		return true;
+	}
+	/* A scope that ends concerns only the classes that contain it. */
+	if (request->kind == MARK_ALL)
+		return true;
+	bpf_map_update_elem(&wanted, class, class, BPF_ANY);
+	request->unknown++;
+	return false;
+}
+
+/*
+ * Change the classes of the tasks that the request names: one walk. Classes that the table does
+ * not know are reported and left alone; user space fills the table and walks again.
+ */
+SEC("iter/task")
+int on_mark(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct mark_request *request;
+	__u64 key, *entry, value = 0;
+	__u32 zero = 0, now, after;
+
+	if (!task)
+		return 0;
+	request = bpf_map_lookup_elem(&marking, &zero);
+	if (!request || !is_looked_for(request, task))
+		return 0;
+	request->seen++;
+	request->nr_threads = BPF_CORE_READ(task, signal, nr_threads);
+	key = address_of(task, &request->task);
+	entry = find_task(key);
+	if (entry)
+		value = *entry;
+	if (value & TASK_ENDED)
+		return 0;
+	now = TASK_CLASS(value);
+	after = TASK_AFTER_EXEC(value);
+	/* What a task is after an exec changes with what it is now, also where both are the same. */
+	if (!step(request, &after))
+		return 0;
+	if (request->when == MARK_NOW && !step(request, &now))
+		return 0;
+	if (TASK_ENTRY(now, after) == value)
+		return 0;
+	request->changed++;
+	if (entry ? replace(entry, value, TASK_ENTRY(now, after)) :
+		    insert_task(key, TASK_ENTRY(now, after)))
+		return 0;
+	/* Somebody was faster; the next walk sees what it is now. A full table stays full. */
+	if (!entry && !find_task(key))
+		request->failed++;
+	return 0;
 }

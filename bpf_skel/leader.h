@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LEADER_LAYOUT 1
+#define LEADER_LAYOUT 2
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -31,6 +31,32 @@
  */
 #define ATTR_KEY_SIZE 144
 
+/*
+ * Scopes: what one row of one run counts; a thread of --per-thread, or everything else together.
+ * Classes: sets of scopes that some task belongs to; class 0 is the empty one. Both are tables of
+ * small entries, so the limits only bound the memory of the tables.
+ */
+#define MAX_SCOPES 8192
+#define MAX_CLASSES 16384
+
+/* Sets of events that classes count. Classes of runs with the same events have the same set. */
+#define MAX_SETS 512
+#define SET_EVENTS 64
+
+/*
+ * Sums are cells, one per event of a class, on each CPU. They come in chunks of equal size (144 KB
+ * per CPU each), the first with the leader, others when classes need them.
+ */
+#define CHUNK_CELLS 2048
+#define MAX_CHUNKS 128
+#define MAX_CELLS (CHUNK_CELLS * MAX_CHUNKS)
+
+/* Tasks that are counted; each costs some 100 bytes while it is. */
+#define MAX_TASKS (1 << 20)
+
+/* Buckets before the table of tasks; each holds one task itself. 384 KB. */
+#define BUCKET_BITS 14
+
 struct attr_key {
 	__u8 bytes[ATTR_KEY_SIZE];
 };
@@ -44,13 +70,122 @@ struct event_reading {
 	__u32 gen;		/* reg_event.gen when it was read */
 };
 
-/* The readings of one CPU. */
+/* The readings of one CPU, for runs that count whole CPUs. */
 struct cpu_readings {
 	__u64 seq;		/* odd while on_sync writes */
-	__u64 busy;		/* 1 while on_sync runs here: another may interrupt it */
-	__u64 syncs;		/* completed ones */
-	__u64 nested;		/* syncs that found it busy and did nothing */
 	struct event_reading event[MAX_EVENTS];
+};
+
+/* What a CPU is doing. Written by the programs on that CPU. */
+struct cpu_state {
+	__u64 seq;		/* odd while sums or task_class of this CPU change */
+	__u64 busy;		/* 1 while a program changes this CPU's state: another may interrupt it */
+	__u32 task_class;	/* of the running task; its time since `snapshot` is not yet charged */
+	__u32 pad;
+	__u64 next;		/* scratch of on_switch */
+	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
+	__u64 lost;		/* switches that found the CPU busy and were not charged */
+	__u64 nested;		/* syncs that found it busy and did nothing */
+	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began */
+};
+
+/* What one event counted in one class on one CPU. Written by the programs on that CPU. */
+struct sum {
+	__u64 counter;
+	__u64 enabled_ns;
+	__u64 running_ns;
+};
+
+/*
+ * A chunk of cells on one CPU. A class given up leaves its sums to a smaller one, in that one's
+ * carry cells: written by user space under the lock, in the copy that is not in use, then switched.
+ */
+struct sum_block {
+	struct sum cell[CHUNK_CELLS];
+	struct sum carry[2][CHUNK_CELLS];
+};
+
+/* A set of scopes. Written by user space under the lock; the kernel reads child, set and cell. */
+struct reg_class {
+	__u32 state;		/* enum reg_state */
+	__u32 base;		/* this class without `scope`; together they identify it */
+	__u32 scope;		/* its highest scope */
+	__u32 child;		/* class of the children of its tasks: its scopes that inherit */
+	__u32 set;		/* events that are counted in it */
+	__u32 cell;		/* its first cell; one per event of the set, all in one chunk */
+	__u32 carry;		/* 0 or 1: which copy of its carry cells holds */
+	__u32 pad;
+	__u64 members;		/* tasks now in it that have not ended; written by the kernel */
+};
+
+/* In use while a class or scope names it. Written by user space under the lock, then constant. */
+struct reg_set {
+	__u32 nr;
+	__u32 pad;
+	__u64 mask[MASK_WORDS];
+	__u16 slot[SET_EVENTS];		/* ascending */
+	__u8 is_switches[SET_EVENTS];	/* the event counts context switches, in kernel mode */
+};
+
+struct reg_scope {
+	__u32 run;		/* whose it is, plus 1; 0: free. Written last */
+	__u32 set;		/* its events */
+	__u32 inherits;		/* its tasks' children are counted, too */
+	__u32 pad;
+};
+
+/*
+ * registry.fold: the sums of one class now belong to another, whose carry cells are in a copy. The
+ * record is one word, so that one store decides: whoever finds it finishes the rest.
+ */
+#define FOLD(from, into, copy) ((__u64)(from) << 32 | (__u64)(copy) << 31 | (into))
+#define FOLD_FROM(fold) ((__u32)((fold) >> 32))
+#define FOLD_INTO(fold) ((__u32)(fold) & 0x7fffffffU)
+#define FOLD_COPY(fold) ((__u32)(fold) >> 31)
+
+/* The value of `tasks`: changed by compare-and-exchange only. */
+#define TASK_CLASS(entry) ((__u32)(entry) & 0x7fffffffU)
+#define TASK_ENDED (1ULL << 31)
+#define TASK_AFTER_EXEC(entry) ((__u32)((entry) >> 32))
+#define TASK_ENTRY(now, after_exec) ((__u64)(after_exec) << 32 | (now))
+
+/* Counted tasks whose address hashes to one number. */
+struct task_bucket {
+	__u64 task;		/* address of the one that is here; 0: none, 1: being entered */
+	__u64 entry;		/* of that one */
+	__u32 nr;		/* all of them; those that are not here are in `tasks` */
+	__u32 pad;
+};
+
+/* What on_mark looks for. */
+enum mark_kind { MARK_PROCESS, MARK_THREAD, MARK_ALL };
+enum mark_when { MARK_NOW, MARK_AT_EXEC };
+
+/* A request to on_mark and its answer; one at a time, under the lock. */
+struct mark_request {
+	__u32 kind;		/* enum mark_kind */
+	__u32 when;		/* enum mark_when: which half of the entries changes */
+	__u32 nr;		/* number of the process or thread */
+	__u32 level;		/* in the pid namespace of that level */
+	__u32 op;		/* key of `transitions` */
+	__u32 pad;
+	__u64 seen;		/* tasks that are what is looked for */
+	__u64 changed;		/* entries that were changed */
+	__u64 unknown;		/* entries without a transition: their classes are in `wanted` */
+	__u64 failed;		/* entries that could not be made */
+	__u64 nr_threads;	/* of the process, as the kernel counts them */
+	__u64 task;		/* scratch of on_mark */
+};
+
+/* Key of `transitions`. */
+struct transition {
+	__u32 op;
+	__u32 from;
+};
+
+/* Of all programs. */
+struct leader_counts {
+	__u64 failed_inserts;	/* tasks that could not be entered: uncounted */
 };
 
 enum reg_state {
@@ -79,8 +214,46 @@ struct reg_run {
 	char comm[16];
 };
 
-enum leader_map { LEADER_REGISTRY, LEADER_EVENTS, LEADER_READINGS, LEADER_SHARED, NR_LEADER_MAPS };
-enum leader_prog { LEADER_ON_SWITCH, LEADER_ON_SYNC, NR_LEADER_PROGS };
+enum leader_map {
+	LEADER_REGISTRY,
+	LEADER_EVENTS,
+	LEADER_READINGS,
+	LEADER_SHARED,
+	LEADER_CPUS,
+	LEADER_CLASSES,
+	LEADER_SETS,
+	LEADER_SUMS,
+	LEADER_TASKS,
+	LEADER_BUCKETS,
+	LEADER_MARKING,
+	LEADER_TRANSITIONS,
+	LEADER_WANTED,
+	LEADER_COUNTS,
+	NR_LEADER_MAPS
+};
+
+enum leader_prog {
+	LEADER_ON_SWITCH,
+	LEADER_ON_SYNC,
+	LEADER_ON_NEWTASK,
+	LEADER_ON_RENAME,
+	LEADER_ON_EXIT,
+	LEADER_ON_FREE,
+	LEADER_ON_MARK,
+	LEADER_ON_EXIT_EVENT,	/* not loaded where there is no such kprobe: id 0 */
+	NR_LEADER_PROGS
+};
+
+/* Links that exist only while tasks are counted. */
+enum task_link {
+	TASK_LINK_NEWTASK,
+	TASK_LINK_FREE,
+	TASK_LINK_EXIT,
+	TASK_LINK_EXIT_EVENT,	/* optional */
+	TASK_LINK_RENAME,
+	TASK_LINK_SWITCH,
+	NR_TASK_LINKS
+};
 
 /*
  * Who counts what: the one value of the map `registry`. Changed only under the lock; every order
@@ -94,9 +267,16 @@ struct registry {
 	__u32 link_id;		/* what entries of the attr map name */
 	__u32 map_ids[NR_LEADER_MAPS];
 	__u32 prog_ids[NR_LEADER_PROGS];
+	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that count tasks */
+	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
+	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
+	__u32 nr_scopes;	/* the same of scopes */
 	__u32 pad;
+	__u64 class_gen;	/* odd while sums move between classes */
+	__u64 fold;		/* FOLD_FROM, FOLD_INTO: a move that is decided; 0: none */
 	struct reg_run run[MAX_RUNS];
 	struct reg_event event[MAX_EVENTS];
+	struct reg_scope scope[MAX_SCOPES];
 };
 
 /* Value of `perf_shared_v0`, frozen for all layouts: where the perf events of an attr are. */

@@ -7,10 +7,12 @@
 #include "counter.h"
 
 #include "attr_map.h"
+#include "bperf_tasks.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
 #include "leader.h"
+#include "leader_tasks.h"
 #include "msg.h"
 #include "perf_event.h"
 #include "pmu.h"
@@ -21,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An event on one CPU. */
+/* An event on one CPU, or of one row of tasks. */
 struct bperf_cpu {
 	struct event_reading base;	/* where the open window began; valid while has_base */
 	bool has_base;
@@ -30,9 +32,11 @@ struct bperf_cpu {
 
 struct bperf_evsel {
 	int slot;
+	int event;			/* of tasks: which of bperf_tasks' */
 	int nr_errors;			/* readings that failed */
 	int last_err;
-	struct bperf_cpu cpu[];		/* as evsel->cpus */
+	/* Of CPUs, as evsel->cpus; of tasks, the rows of bperf_tasks with just the counts. */
+	struct bperf_cpu cell[];
 };
 
 struct bperf {
@@ -41,6 +45,9 @@ struct bperf {
 	struct leader *leader;
 	struct cpumap *cpus;		/* all CPUs of all events */
 	struct evsel **sharing;		/* work space: the events of one CPU */
+	struct bperf_tasks *tasks;	/* NULL: CPUs are counted */
+	bool exec_enables;		/* the first enable() is the workload's exec */
+	__u64 lost;			/* what could not be counted before we began */
 	bool is_enabled;
 };
 
@@ -78,13 +85,18 @@ static int set_counting(struct evsel *evsel, int slot)
 {
 	struct bperf_evsel *priv;
 
-	priv = calloc(1, sizeof(*priv) + evsel->cpus->nr * sizeof(priv->cpu[0]));
+	int err = evsel__alloc_counts(evsel);
+
+	if (err)
+		return err;
+	priv = calloc(1, sizeof(*priv) + evsel->counts->nr_cpus * evsel->counts->nr_threads *
+						 sizeof(priv->cell[0]));
 	if (!priv)
 		return -ENOMEM;
 	priv->slot = slot;
 	evsel->priv = priv;
 	evsel->state = EVSEL_COUNTING;
-	return evsel__alloc_counts(evsel);
+	return 0;
 }
 
 static void refuse(struct evsel *evsel, int err)
@@ -157,6 +169,12 @@ static int open_events(struct bperf *bperf)
 
 		if (evsel->counter != &bperf->base || !evsel__is_leader(evsel))
 			continue;
+		/* One event for a whole package or box cannot tell tasks apart. */
+		if (evsel->threads && evsel->needs_cpu) {
+			for (int m = 0; m < evsel->nr_members; m++)
+				refuse(evlist->evsels[i + m], -EINVAL);
+			continue;
+		}
 		err = open_group(bperf, &evlist->evsels[i], evsel->nr_members, evsel->weak);
 		if (err != -EAGAIN)
 			continue;
@@ -195,6 +213,51 @@ static int collect_cpus(struct bperf *bperf)
 	return bperf->cpus && bperf->sharing ? 0 : -ENOMEM;
 }
 
+static bool counts_switches(const struct evsel *evsel)
+{
+	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES) &&
+	       !evsel->attr.exclude_kernel;
+}
+
+/* Have the events counted for the target's tasks; an event given twice is one to the leader. */
+static int open_tasks(struct bperf *bperf)
+{
+	const struct counter_plan *plan = bperf->base.plan;
+	bool is_switches[MAX_EVENTS];
+	int slots[MAX_EVENTS], nr = 0, i, err;
+	struct evsel *evsel;
+
+	evlist__for_each(plan->evlist, evsel, i) {
+		struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (priv->event = 0; priv->event < nr; priv->event++) {
+			if (slots[priv->event] == priv->slot)
+				break;
+		}
+		if (priv->event == nr) {
+			is_switches[nr] = counts_switches(evsel);
+			slots[nr++] = priv->slot;
+		}
+	}
+	if (!nr)
+		return 0;
+	bperf->exec_enables = plan->enable_on_exec;
+	err = bperf_tasks__new(bperf->leader, plan, slots, is_switches, nr, &bperf->tasks);
+	if (!err) {
+		bperf->lost = leader_tasks__lost(bperf->leader);
+		return 0;
+	}
+	if (err != -ESRCH)
+		return err;
+	evlist__for_each(plan->evlist, evsel, i) {
+		if (is_counting(&bperf->base, evsel))
+			refuse(evsel, -ESRCH);
+	}
+	return 0;
+}
+
 static int bperf__open(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -209,9 +272,11 @@ static int bperf__open(struct counter *self)
 		err = leader__join(bperf->attr_map, &bperf->leader);
 	if (!err)
 		err = open_events(bperf);
+	if (!err)
+		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
 	if (bperf->attr_map)
 		attr_map__unlock(bperf->attr_map);
-	return err ? err : collect_cpus(bperf);
+	return err;
 }
 
 /* --- counting --- */
@@ -234,11 +299,11 @@ static bool is_newer(const struct event_reading *now, const struct event_reading
  * Take one reading into account. A reading that failed leaves the count as it was; one of another
  * generation is of another perf event, which can only be counted from here on.
  */
-static void take(struct evsel *evsel, int cpu_idx, const struct event_reading *now, enum moment moment)
+static void take(struct evsel *evsel, int cell, const struct event_reading *now, enum moment moment)
 {
 	struct bperf_evsel *priv = evsel->priv;
-	struct bperf_cpu *cpu = &priv->cpu[cpu_idx];
-	struct counts_values *count = counts__at(evsel->counts, cpu_idx, 0);
+	struct bperf_cpu *cpu = &priv->cell[cell];
+	struct counts_values *count = &evsel->counts->values[cell];
 	const struct event_reading *base = &cpu->base;
 
 	if (now->err) {
@@ -277,7 +342,7 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 		mask[priv->slot / 64] |= 1ULL << priv->slot % 64;
 		bperf->sharing[nr++] = evsel;
 	}
-	err = leader__sync(bperf->leader, cpu, mask);
+	err = leader__sync(bperf->leader, cpu, mask, false);
 	/* What an offline CPU counted before is final. */
 	if (err == -ENXIO)
 		return 0;
@@ -301,13 +366,60 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 	return 0;
 }
 
+/* Tasks' sums only grow, from 0 when the scope was made; windows are differences of them, too. */
+static int take_tasks(struct bperf *bperf, enum moment moment)
+{
+	struct evsel *evsel;
+	int i, err;
+
+	err = bperf_tasks__read(bperf->tasks);
+	if (err) {
+		pr_err("reading the shared counts failed: %s", strerror(-err));
+		return err;
+	}
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (int row = 0; row < bperf_tasks__nr_scopes(bperf->tasks); row++) {
+			struct counts_values total =
+				bperf_tasks__total(bperf->tasks, priv->event, row);
+			struct event_reading now = {
+				.counter = total.val,
+				.enabled_ns = total.ena,
+				.running_ns = total.run,
+			};
+
+			take(evsel, row, &now, moment);
+		}
+	}
+	return 0;
+}
+
 static int sync_all(struct bperf *bperf, enum moment moment)
 {
 	int err = 0;
 
+	if (!bperf->cpus)
+		return bperf->tasks ? take_tasks(bperf, moment) : 0;
 	for (int i = 0; i < bperf->cpus->nr && !err; i++)
 		err = sync_cpu(bperf, bperf->cpus->cpu[i], moment);
 	return err;
+}
+
+static void begin_at_zero(struct bperf *bperf)
+{
+	const struct event_reading zero = {};
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (int row = 0; row < bperf_tasks__nr_scopes(bperf->tasks); row++)
+			take(evsel, row, &zero, BEGIN);
+	}
 }
 
 static int bperf__enable(struct counter *self)
@@ -317,6 +429,12 @@ static int bperf__enable(struct counter *self)
 	if (bperf->is_enabled)
 		return 0;
 	bperf->is_enabled = true;
+	/* A workload's sums begin at its exec, which is yet to come: the window begins with them at 0. */
+	if (bperf->exec_enables) {
+		bperf->exec_enables = false;
+		begin_at_zero(bperf);
+		return 0;
+	}
 	return sync_all(bperf, BEGIN);
 }
 
@@ -362,10 +480,14 @@ static void bperf__destroy(struct counter *self)
 		free(evsel->priv);
 		evsel->priv = NULL;
 	}
+	if (bperf->tasks && leader_tasks__lost(bperf->leader) > bperf->lost)
+		pr_warn("%llu readings, switches or new tasks were missed: counts may be short",
+			leader_tasks__lost(bperf->leader) - bperf->lost);
 	/* Without the lock we go as a crash would: the next run cleans up. */
 	if (bperf->leader && !attr_map__relock(bperf->attr_map))
 		leader__leave(bperf->leader);
 	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
+	bperf_tasks__delete(bperf->tasks);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
 	cpumap__delete(bperf->cpus);

@@ -3,6 +3,7 @@
 
 #include "attr_map.h"
 #include "cpumap.h"
+#include "leader_tasks.h"
 #include "msg.h"
 #include "perf_event.h"
 #include "registry.h"
@@ -31,14 +32,14 @@ static const char *const quiet_tracepoints[] = { "sched_process_hang", "cpuhp_en
 #define SYNC_TRIES 1000
 
 /* A token is a map nobody holds but the run; asked for without taking a reference to it. */
-static bool is_map_alive(__u32 id)
+bool leader__is_run_alive(__u32 id)
 {
 	__u32 next = 0;
 
 	return !bpf_map_get_next_id(id - 1, &next) && next == id;
 }
 
-static bool is_link_alive(__u32 id)
+bool leader__is_link_alive(__u32 id)
 {
 	__u32 next = 0;
 
@@ -55,7 +56,7 @@ struct open_ctx {
 
 static bool io_is_alive(void *ctx __unused, __u32 token)
 {
-	return is_map_alive(token);
+	return leader__is_run_alive(token);
 }
 
 static __u32 event_idx(const struct leader *leader, int slot, int cpu)
@@ -167,7 +168,7 @@ static void io_announce(void *data, int first, int nr)
 }
 
 /* For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would. */
-static void io_step(const char *name)
+void leader__step(const char *name)
 {
 	const char *stop = getenv("PERF_TEST_KILL_AT");
 
@@ -182,7 +183,7 @@ static struct registry_io make_io(struct open_ctx *ctx)
 		.open = io_open,
 		.close = io_close,
 		.announce = io_announce,
-		.step = io_step,
+		.step = leader__step,
 		.ctx = ctx,
 	};
 }
@@ -201,10 +202,11 @@ static struct leader *leader__alloc(struct attr_map *attr_map)
 	leader->run = -1;
 	memset(leader->map_fds, -1, sizeof(leader->map_fds));
 	memset(leader->prog_fds, -1, sizeof(leader->prog_fds));
+	memset(leader->task_link_fds, -1, sizeof(leader->task_link_fds));
 	return leader;
 }
 
-static void *map_memory(int fd, size_t size, int prot)
+void *leader__map_memory(int fd, size_t size, int prot)
 {
 	void *mem = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
 
@@ -212,7 +214,7 @@ static void *map_memory(int fd, size_t size, int prot)
 }
 
 /* The kernel rounds a value up to 8 bytes and the whole array up to pages. */
-static size_t page_up(size_t size)
+size_t leader__page_up(size_t size)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
@@ -221,7 +223,7 @@ static size_t page_up(size_t size)
 
 static size_t readings_size(const struct leader *leader)
 {
-	return page_up(leader->nr_cpus * sizeof(struct cpu_readings));
+	return leader__page_up(leader->nr_cpus * sizeof(struct cpu_readings));
 }
 
 /*
@@ -243,13 +245,16 @@ static int take_parts(struct leader *leader)
 			return -errno;
 	}
 	for (int i = 0; i < NR_LEADER_PROGS; i++) {
+		/* One is optional: 0 where the kernel would not have it. */
+		if (!reg->prog_ids[i])
+			continue;
 		leader->prog_fds[i] = bpf_prog_get_fd_by_id(reg->prog_ids[i]);
 		if (leader->prog_fds[i] < 0)
 			return -errno;
 	}
-	leader->readings = map_memory(leader->map_fds[LEADER_READINGS], readings_size(leader),
+	leader->readings = leader__map_memory(leader->map_fds[LEADER_READINGS], readings_size(leader),
 				      PROT_READ);
-	return leader->readings ? 0 : -errno;
+	return leader->readings ? leader_tasks__map(leader) : -errno;
 }
 
 /*
@@ -266,7 +271,7 @@ static int from_registry(struct attr_map *attr_map, int fd, struct leader **out)
 		return -ENOMEM;
 	}
 	leader->map_fds[LEADER_REGISTRY] = fd;
-	leader->registry = map_memory(fd, page_up(sizeof(struct registry)), PROT_READ | PROT_WRITE);
+	leader->registry = leader__map_memory(fd, leader__page_up(sizeof(struct registry)), PROT_READ | PROT_WRITE);
 	if (!leader->registry) {
 		err = -errno;
 		goto out;
@@ -338,7 +343,7 @@ static int visit_entry(void *data, const struct attr_map_value *value, bool *dro
 {
 	struct find_ctx *ctx = data;
 
-	if (!is_link_alive(value->link_id)) {
+	if (!leader__is_link_alive(value->link_id)) {
 		*drop = true;
 		return 0;
 	}
@@ -430,24 +435,43 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 		[LEADER_EVENTS] = skel->maps.events,
 		[LEADER_READINGS] = skel->maps.readings,
 		[LEADER_SHARED] = skel->maps.perf_shared_v0,
+		[LEADER_CPUS] = skel->maps.cpus,
+		[LEADER_CLASSES] = skel->maps.classes,
+		[LEADER_SETS] = skel->maps.sets,
+		[LEADER_SUMS] = skel->maps.sums,
+		[LEADER_TASKS] = skel->maps.tasks,
+		[LEADER_BUCKETS] = skel->maps.buckets,
+		[LEADER_MARKING] = skel->maps.marking,
+		[LEADER_TRANSITIONS] = skel->maps.transitions,
+		[LEADER_WANTED] = skel->maps.wanted,
+		[LEADER_COUNTS] = skel->maps.counts,
 	};
 	struct bpf_program *const progs[NR_LEADER_PROGS] = {
 		[LEADER_ON_SWITCH] = skel->progs.on_switch,
 		[LEADER_ON_SYNC] = skel->progs.on_sync,
+		[LEADER_ON_NEWTASK] = skel->progs.on_newtask,
+		[LEADER_ON_RENAME] = skel->progs.on_rename,
+		[LEADER_ON_EXIT] = skel->progs.on_exit,
+		[LEADER_ON_FREE] = skel->progs.on_free,
+		[LEADER_ON_MARK] = skel->progs.on_mark,
+		[LEADER_ON_EXIT_EVENT] = skel->progs.on_exit_event,
 	};
 	struct bpf_link_info link_info = {};
 	__u32 len = sizeof(link_info);
 	struct registry *reg;
 	int err = 0;
 
-	reg = map_memory(bpf_map__fd(skel->maps.registry), page_up(sizeof(*reg)),
+	reg = leader__map_memory(bpf_map__fd(skel->maps.registry), leader__page_up(sizeof(*reg)),
 			 PROT_READ | PROT_WRITE);
 	if (!reg)
 		return -errno;
 	for (int i = 0; i < NR_LEADER_MAPS && !err; i++)
 		err = map_id(bpf_map__fd(maps[i]), &reg->map_ids[i]);
-	for (int i = 0; i < NR_LEADER_PROGS && !err; i++)
-		err = prog_id(bpf_program__fd(progs[i]), &reg->prog_ids[i]);
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
+		if (bpf_program__autoload(progs[i]))
+			err = prog_id(bpf_program__fd(progs[i]), &reg->prog_ids[i]);
+	}
+	reg->nr_classes = reg->nr_scopes = 1;
 	/* The registry is found among the maps of the program that the link leads to. */
 	for (int i = 0; i < NR_LEADER_MAPS && !err; i++) {
 		if (bpf_prog_bind_map(bpf_program__fd(skel->progs.on_switch), bpf_map__fd(maps[i]),
@@ -461,35 +485,63 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 		reg->attr_map_id = attr_map->id;
 		reg->nr_cpus = bpf_map__max_entries(skel->maps.readings);
 		reg->size = sizeof(*reg);
-		io_step("leader-written");
+		leader__step("leader-written");
 		__atomic_store_n(&reg->layout, LEADER_LAYOUT, __ATOMIC_RELEASE);
-		io_step("leader-complete");
+		leader__step("leader-complete");
 	}
-	munmap(reg, page_up(sizeof(*reg)));
+	munmap(reg, leader__page_up(sizeof(*reg)));
 	return err;
+}
+
+static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
+{
+	int chunk __cleanup(close_fd) = leader_tasks__new_chunk(nr_cpus);
+	struct leader_bpf *skel;
+	int err;
+
+	if (chunk < 0)
+		return chunk;
+	skel = leader_bpf__open();
+	if (!skel)
+		return -errno;
+	assert(bpf_map__value_size(skel->maps.registry) == sizeof(struct registry));
+	skel->rodata->nr_cpus = nr_cpus;
+	bpf_map__set_max_entries(skel->maps.events, MAX_EVENTS * nr_cpus);
+	bpf_map__set_max_entries(skel->maps.readings, nr_cpus);
+	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
+	/* What chunks look like; libbpf up to 1.4 has no other way to size them. */
+	err = bpf_map__set_inner_map_fd(skel->maps.sums, chunk);
+	if (err) {
+		leader_bpf__destroy(skel);
+		return err;
+	}
+	bpf_program__set_autoload(skel->progs.on_exit_event, with_kprobe);
+	err = leader_bpf__load(skel);
+	if (err) {
+		leader_bpf__destroy(skel);
+		return err;
+	}
+	*out = skel;
+	return 0;
 }
 
 /* A leader of our own making is joined like any other: by its ids. */
 static int load(struct attr_map *attr_map, struct leader **out)
 {
+	char *kprobes __cleanup(free_ptr) =
+		xasprintf("%s/bus/event_source/devices/kprobe", sysfs_root());
 	struct cpumap *possible = cpumap__possible();
+	bool with_kprobe = kprobes && !access(kprobes, F_OK);
+	struct leader_bpf *skel = NULL;
 	struct bpf_link *link = NULL;
-	struct leader_bpf *skel;
 	int err, fd;
 
 	if (!possible)
 		return -errno;
 	libbpf_set_print(drop_verbose);
-	skel = leader_bpf__open();
-	if (!skel) {
-		err = -errno;
-		goto out;
-	}
-	assert(bpf_map__value_size(skel->maps.registry) == sizeof(struct registry));
-	skel->rodata->nr_cpus = cpumap__max(possible) + 1;
-	bpf_map__set_max_entries(skel->maps.events, MAX_EVENTS * skel->rodata->nr_cpus);
-	bpf_map__set_max_entries(skel->maps.readings, skel->rodata->nr_cpus);
-	err = leader_bpf__load(skel);
+	err = open_and_load(cpumap__max(possible) + 1, with_kprobe, &skel);
+	if (err && with_kprobe)
+		err = open_and_load(cpumap__max(possible) + 1, false, &skel);
 	if (err)
 		goto out;
 	link = attach_quiet(skel->progs.on_switch);
@@ -574,6 +626,7 @@ void leader__repair(struct leader *leader)
 	struct open_ctx ctx = { .leader = leader };
 	const struct registry_io io = make_io(&ctx);
 
+	leader_tasks__repair(leader);
 	registry__repair(leader->registry, &io);
 }
 
@@ -596,6 +649,8 @@ void leader__leave(struct leader *leader)
 
 	leader__repair(leader);
 	if (leader->run >= 0)
+		leader_tasks__remove_scopes(leader, leader->run);
+	if (leader->run >= 0)
 		registry__remove_run(leader->registry, &io, leader->run);
 	leader->run = -1;
 }
@@ -604,10 +659,11 @@ void leader__delete(struct leader *leader)
 {
 	if (!leader)
 		return;
+	leader_tasks__detach(leader);
 	if (leader->readings)
 		munmap(leader->readings, readings_size(leader));
 	if (leader->registry)
-		munmap(leader->registry, page_up(sizeof(*leader->registry)));
+		munmap(leader->registry, leader__page_up(sizeof(*leader->registry)));
 	close_fd(&leader->token_fd);
 	close_fd(&leader->link_fd);
 	for (int i = 0; i < NR_LEADER_PROGS; i++)
@@ -619,13 +675,26 @@ void leader__delete(struct leader *leader)
 
 /* --- reading --- */
 
-int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS])
+/* The highest slot in a mask, plus 1. */
+static uint64_t nr_slots(const uint64_t mask[MASK_WORDS])
 {
-	uint64_t args[MASK_WORDS];
+	for (int w = MASK_WORDS - 1; w >= 0; w--) {
+		if (mask[w])
+			return w * 64 + 64 - __builtin_clzll(mask[w]);
+	}
+	return 0;
+}
+
+int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS],
+		 bool with_tasks)
+{
+	uint64_t args[MASK_WORDS + 2];
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args),
 		    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 
-	memcpy(args, mask, sizeof(args));
+	memcpy(args, mask, MASK_WORDS * sizeof(*args));
+	args[MASK_WORDS] = nr_slots(mask);
+	args[MASK_WORDS + 1] = with_tasks;
 	for (int i = 0; i < SYNC_TRIES; i++) {
 		if (bpf_prog_test_run_opts(leader->prog_fds[LEADER_ON_SYNC], &opts)) {
 			if (errno == EINTR || errno == EAGAIN)

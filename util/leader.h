@@ -12,8 +12,10 @@
  */
 
 #include "../bpf_skel/leader.h"
+#include "classes.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct attr_map;
@@ -29,7 +31,23 @@ struct leader {
 	struct attr_map *attr_map;	/* borrowed */
 	int run;			/* our number in the registry, -1: not registered */
 	int token_fd;			/* our liveness token */
+
+	/* Of util/leader_tasks.c, mapped */
+	struct cpu_state *cpus;		/* per CPU */
+	struct task_bucket *buckets;
+	struct mark_request *marking;
+	struct leader_counts *counts;
+	struct classes classes;
+	struct sum_block *chunks[MAX_CHUNKS];	/* one block per CPU; NULL: not mapped yet */
+	int task_link_fds[NR_TASK_LINKS];
 };
+
+/* Shared with util/leader_tasks.c: memory of maps, liveness, and the steps that tests stop at. */
+void *leader__map_memory(int fd, size_t size, int prot);
+size_t leader__page_up(size_t size);
+bool leader__is_run_alive(__u32 token);
+bool leader__is_link_alive(__u32 id);
+void leader__step(const char *name);
 
 /**
  * leader__join() - find the machine's leader, or load it, and register this run
@@ -74,10 +92,12 @@ void leader__delete(struct leader *leader);
 
 /**
  * leader__sync() - have a CPU read the events of a mask into its row
+ * @with_tasks: also charge the task it runs
  *
  * Return: 0; -ENXIO: the CPU is offline; other -errno.
  */
-int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS]);
+int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS],
+		 bool with_tasks);
 
 /**
  * leader__readings() - copy readings of one CPU, all from the same sync

@@ -190,12 +190,6 @@ static int check_sharing(struct stat_run *run)
 			evsel->share = false;
 			continue;
 		}
-		if (target__has_task(&run->target) || run->target.per_thread) {
-			pr_err("'%s': only whole CPUs are counted with shared events so far: use -a or -C%s, or leave out %s",
-			       evsel->name, run->target.per_thread ? " without --per-thread" : "",
-			       option);
-			return STATUS_INVALID;
-		}
 		is_shared = true;
 	}
 	/* Asked before anything is opened or pinned: what is missing has a name then. */

@@ -183,17 +183,6 @@ usage() {
 	refused 1 perf stat -e cs -I 10 --interval-clear true <<<"perf stat: --interval-clear: the output is no terminal"
 }
 
-@test "shared counters on tasks are refused in one line" {
-	refused 22 perf stat --bpf-counters -e cs true \
-		<<<"perf stat: 'cs': only whole CPUs are counted with shared events so far: use -a or -C, or leave out --bpf-counters"
-	refused 22 perf stat --bpf-counters -e cs -p $$ true \
-		<<<"perf stat: 'cs': only whole CPUs are counted with shared events so far: use -a or -C, or leave out --bpf-counters"
-	refused 22 perf stat -e cs:b true \
-		<<<"perf stat: 'cs:b': only whole CPUs are counted with shared events so far: use -a or -C, or leave out the modifier b"
-	refused 22 perf stat --bpf-counters -a --per-thread -e cs true \
-		<<<"perf stat: 'cs': only whole CPUs are counted with shared events so far: use -a or -C without --per-thread, or leave out --bpf-counters"
-}
-
 @test "stat record and stat report are not taken for commands" {
 	local word
 	for word in record rec report repo; do

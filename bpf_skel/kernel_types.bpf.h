@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPF_KERNEL_TYPES_H
+#define PERF_BPF_KERNEL_TYPES_H
+
+/*
+ * The kernel's types, as far as our programs read them; where a field really is, is found out at
+ * load (CO-RE). Differences between kernels stand behind the functions below.
+ */
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct;
+
+struct rq {
+	struct task_struct *curr;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;		/* CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];		/* one per level */
+};
+
+struct signal_struct {
+	int nr_threads;
+};
+
+struct task_struct {
+	struct sched_entity se;
+	struct pid *thread_pid;		/* NULL once it has been released */
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+};
+
+#pragma clang attribute pop
+
+/*
+ * The task that this CPU is about to run, at sched_switch; the current one at any other time. The
+ * program must not load from its context, so the run queue is asked: its curr is set before the
+ * tracepoint (__schedule(), 5.10 to 7). The run queue itself (`runqueues`) is a symbol only where
+ * CONFIG_KALLSYMS_ALL is set, and a program that names it loads nowhere else; each task's
+ * se.cfs_rq leads there, too (CONFIG_FAIR_GROUP_SCHED).
+ */
+static __always_inline struct task_struct *next_task(void)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+
+	return current->se.cfs_rq->rq->curr;
+}
+
+/* A task's number in the pid namespace of that level; 0: none, it has been released. */
+static __always_inline int task_nr(struct task_struct *task, unsigned int level)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	int nr = 0;
+
+	if (!pid || BPF_CORE_READ(pid, level) < level)
+		return 0;
+	bpf_core_read(&nr, sizeof(nr),
+		      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      level * bpf_core_type_size(struct upid));
+	return nr;
+}
+
+/*
+ * Since 6.14 programs can keep interrupts off; the verifier's type for that came with it. Call
+ * them only where has_irq_save() says so: elsewhere they have no address.
+ */
+enum bpf_stack_slot_type___6_14 {
+	STACK_IRQ_FLAG = 1,
+};
+
+extern void bpf_local_irq_save(unsigned long *flags) __ksym __weak;
+extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
+
+static __always_inline bool has_irq_save(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_stack_slot_type___6_14, STACK_IRQ_FLAG);
+}
+
+#endif

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "leader_tasks.h"
+
+#include "classes.h"
+#include "cpumap.h"
+#include "leader.h"
+#include "msg.h"
+#include "perf_event.h"
+#include "util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* A tracepoint that still has the link of a run that is just ending (EEXIST up to 6.1). */
+#define ATTACH_TRIES 100
+#define ATTACH_WAIT_US 10000
+
+/* The order is that of attaching: nothing may be marked before all of it can be followed. */
+static const struct {
+	enum leader_prog prog;
+	const char *tracepoint;		/* raw; NULL: the kprobe */
+	bool is_optional;
+} task_links[NR_TASK_LINKS] = {
+	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false },
+	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false },
+	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", false },
+	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true },
+	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false },
+	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false },
+};
+
+/* --- memory --- */
+
+static struct sum_block *find_block(void *ctx, int chunk, int cpu)
+{
+	struct leader *leader = ctx;
+	size_t size = leader__page_up(leader->nr_cpus * sizeof(struct sum_block));
+
+	if (!leader->chunks[chunk] && leader->registry->chunk_ids[chunk]) {
+		int fd __cleanup(close_fd) =
+			bpf_map_get_fd_by_id(leader->registry->chunk_ids[chunk]);
+
+		leader->chunks[chunk] = leader__map_memory(fd, size, PROT_READ | PROT_WRITE);
+	}
+	return leader->chunks[chunk] ? &leader->chunks[chunk][cpu] : NULL;
+}
+
+int leader_tasks__new_chunk(int nr_cpus)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "sums", sizeof(__u32),
+				sizeof(struct sum_block), nr_cpus, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The map of maps keeps it; a chunk stays as long as the leader. */
+static int add_chunk(void *ctx, int chunk)
+{
+	struct leader *leader = ctx;
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info), key = chunk;
+	int fd __cleanup(close_fd) = leader_tasks__new_chunk(leader->nr_cpus);
+
+	if (fd < 0)
+		return fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &len) ||
+	    bpf_map_update_elem(leader->map_fds[LEADER_SUMS], &key, &fd, BPF_ANY))
+		return -errno;
+	leader->registry->chunk_ids[chunk] = info.id;
+	return find_block(leader, chunk, 0) ? 0 : -ENOMEM;
+}
+
+static void *map_table(const struct leader *leader, enum leader_map map, size_t size)
+{
+	return leader__map_memory(leader->map_fds[map], leader__page_up(size),
+				  PROT_READ | PROT_WRITE);
+}
+
+static void unmap_table(void *table, size_t size)
+{
+	if (table)
+		munmap(table, leader__page_up(size));
+}
+
+int leader_tasks__map(struct leader *leader)
+{
+	struct classes *c = &leader->classes;
+
+	leader->cpus = map_table(leader, LEADER_CPUS, leader->nr_cpus * sizeof(*leader->cpus));
+	leader->buckets = map_table(leader, LEADER_BUCKETS, sizeof(struct task_bucket) << BUCKET_BITS);
+	leader->marking = map_table(leader, LEADER_MARKING, sizeof(*leader->marking));
+	leader->counts = map_table(leader, LEADER_COUNTS, sizeof(*leader->counts));
+	c->reg = leader->registry;
+	c->class = map_table(leader, LEADER_CLASSES, MAX_CLASSES * sizeof(*c->class));
+	c->set = map_table(leader, LEADER_SETS, MAX_SETS * sizeof(*c->set));
+	c->nr_cpus = leader->nr_cpus;
+	c->block = find_block;
+	c->add_chunk = add_chunk;
+	c->step = leader__step;
+	c->ctx = leader;
+	return leader->cpus && leader->buckets && leader->marking && leader->counts && c->class &&
+			       c->set ?
+		       0 :
+		       -ENOMEM;
+}
+
+void leader_tasks__detach(struct leader *leader)
+{
+	for (int i = 0; i < NR_TASK_LINKS; i++)
+		close_fd(&leader->task_link_fds[i]);
+	unmap_table(leader->cpus, leader->nr_cpus * sizeof(*leader->cpus));
+	unmap_table(leader->buckets, sizeof(struct task_bucket) << BUCKET_BITS);
+	unmap_table(leader->marking, sizeof(*leader->marking));
+	unmap_table(leader->counts, sizeof(*leader->counts));
+	unmap_table(leader->classes.class, MAX_CLASSES * sizeof(struct reg_class));
+	unmap_table(leader->classes.set, MAX_SETS * sizeof(struct reg_set));
+	for (int i = 0; i < MAX_CHUNKS; i++)
+		unmap_table(leader->chunks[i], leader->nr_cpus * sizeof(struct sum_block));
+}
+
+/* --- sync --- */
+
+int leader_tasks__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int class), void *ctx)
+{
+	const uint64_t no_events[MASK_WORDS] = {};
+
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		__u32 class = __atomic_load_n(&leader->cpus[cpu].task_class, __ATOMIC_ACQUIRE);
+		int err;
+
+		if (is_wanted && !is_wanted(ctx, class))
+			continue;
+		err = leader__sync(leader, cpu, no_events, true);
+		/* An offline CPU runs nothing; one that went while a class ran there stopped then. */
+		if (err && err != -ENXIO)
+			return err;
+	}
+	return 0;
+}
+
+/* Returns when every program that was running has ended. A map of maps waits for that itself. */
+static int wait_grace_period(struct leader *leader)
+{
+	__u32 key = 0;
+	int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(leader->registry->chunk_ids[0]);
+
+	if (fd < 0 || bpf_map_update_elem(leader->map_fds[LEADER_SUMS], &key, &fd, BPF_ANY))
+		return -errno;
+	return 0;
+}
+
+__u64 leader_tasks__lost(const struct leader *leader)
+{
+	__u64 lost = leader->counts->failed_inserts;
+
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
+		lost += leader->cpus[cpu].failed_reads + leader->cpus[cpu].lost;
+	return lost;
+}
+
+/* --- links --- */
+
+static int link_id(int fd, __u32 *id)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
+static int open_raw_tracepoint(const char *name, int prog_fd)
+{
+	for (int i = 0;; i++) {
+		int fd = bpf_raw_tracepoint_open(name, prog_fd);
+
+		if (fd >= 0 || errno != EEXIST || i == ATTACH_TRIES)
+			return fd < 0 ? -errno : fd;
+		usleep(ATTACH_WAIT_US);
+	}
+}
+
+/* A link to a kprobe; the kernel has had such since 5.15. */
+static int open_kprobe(const char *function, int prog_fd)
+{
+	char *file __cleanup(free_ptr) =
+		xasprintf("%s/bus/event_source/devices/kprobe/type", sysfs_root());
+	char *type __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	int event __cleanup(close_fd) = -1;
+	int fd;
+
+	if (!type || prog_fd < 0)
+		return -ENOENT;
+	attr.type = atoi(type);
+	attr.kprobe_func = (uintptr_t)function;
+	event = perf_event__open(&attr, -1, 0, -1, 0);
+	if (event < 0)
+		return event;
+	fd = bpf_link_create(prog_fd, event, BPF_PERF_EVENT, NULL);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool take_links(struct leader *leader)
+{
+	for (int i = 0; i < NR_TASK_LINKS; i++) {
+		__u32 id = leader->registry->task_link_ids[i];
+
+		if (!id && task_links[i].is_optional)
+			continue;
+		leader->task_link_fds[i] = id ? bpf_link_get_fd_by_id(id) : -1;
+		if (leader->task_link_fds[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+static void close_links(struct leader *leader)
+{
+	for (int i = 0; i < NR_TASK_LINKS; i++)
+		close_fd(&leader->task_link_fds[i]);
+}
+
+static int make_links(struct leader *leader)
+{
+	for (int i = 0; i < NR_TASK_LINKS; i++) {
+		int prog_fd = leader->prog_fds[task_links[i].prog];
+		int fd = task_links[i].tracepoint ?
+				 open_raw_tracepoint(task_links[i].tracepoint, prog_fd) :
+				 open_kprobe("perf_event_exit_task", prog_fd);
+		int err;
+
+		leader->registry->task_link_ids[i] = 0;
+		if (fd < 0 && task_links[i].is_optional)
+			continue;
+		if (fd < 0)
+			return fd;
+		leader->task_link_fds[i] = fd;
+		err = link_id(fd, &leader->registry->task_link_ids[i]);
+		if (err)
+			return err;
+		leader__step("task-link-made");
+	}
+	return 0;
+}
+
+/* Nobody has followed the tasks for a while: what the tables say of them means nothing. */
+static int purge(struct leader *leader)
+{
+	struct classes *c = &leader->classes;
+	__u64 task;
+	int err;
+
+	while (!bpf_map_get_next_key(leader->map_fds[LEADER_TASKS], NULL, &task)) {
+		if (bpf_map_delete_elem(leader->map_fds[LEADER_TASKS], &task) && errno != ENOENT)
+			return -errno;
+	}
+	memset(leader->buckets, 0, sizeof(struct task_bucket) << BUCKET_BITS);
+	err = leader_tasks__sync(leader, NULL, NULL);
+	if (err)
+		return err;
+	/* Whatever an offline CPU ran when nobody looked, it does not any more. */
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
+		leader->cpus[cpu].task_class = 0;
+	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
+		if (c->class[i].state != REG_FREE)
+			classes__fold(c, i, 0);
+	}
+	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
+		if (leader->registry->scope[i].run)
+			classes__free_scope(c, i);
+	}
+	return 0;
+}
+
+int leader_tasks__attach(struct leader *leader)
+{
+	int err;
+
+	if (take_links(leader))
+		return 0;
+	close_links(leader);
+	err = purge(leader);
+	return err ? err : make_links(leader);
+}
+
+/* --- marking --- */
+
+static int ns_level(void)
+{
+	char *file __cleanup(free_ptr) = xasprintf("%s/self/status", procfs_root());
+	char *text __cleanup(free_ptr) = file ? read_file(file, NULL) : NULL;
+	const char *pos = text ? strstr(text, "\nNSpid:") : NULL;
+	int level = -1;
+
+	for (pos = pos ? pos + strlen("\nNSpid:") : NULL; pos && *pos && *pos != '\n'; pos++) {
+		if (*pos == '\t')
+			level++;
+	}
+	return level < 0 ? 0 : level;
+}
+
+/* One walk of on_mark: over one process or thread where the kernel can, else over all tasks. */
+static int walk(struct leader *leader, bool all)
+{
+	struct mark_request *request = leader->marking;
+	union bpf_iter_link_info info = {};
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	int link __cleanup(close_fd) = -1;
+	int iter __cleanup(close_fd) = -1;
+	char buf[64];
+	ssize_t len;
+
+	request->seen = request->changed = request->unknown = request->failed = 0;
+	request->nr_threads = 0;
+	if (!all && request->kind == MARK_PROCESS)
+		info.task.pid = request->nr;
+	else if (!all && request->kind == MARK_THREAD)
+		info.task.tid = request->nr;
+	link = bpf_link_create(leader->prog_fds[LEADER_ON_MARK], 0, BPF_TRACE_ITER, &opts);
+	if (link < 0 && errno == EINVAL && !all)
+		return walk(leader, true);
+	if (link < 0)
+		return errno == ESRCH ? 0 : -errno;
+	iter = bpf_iter_create(link);
+	if (iter < 0)
+		return -errno;
+	do {
+		len = read(iter, buf, sizeof(buf));
+	} while (len > 0 || (len < 0 && (errno == EAGAIN || errno == EINTR)));
+	leader__step("walked");
+	return len < 0 ? -errno : 0;
+}
+
+static void clear_map(int fd, void *key)
+{
+	while (!bpf_map_get_next_key(fd, NULL, key)) {
+		if (bpf_map_delete_elem(fd, key))
+			return;
+	}
+}
+
+/* Tell on_mark where tasks of a class go; and that those which are there already stay. */
+static int add_transition(struct leader *leader, __u32 from, __u32 to)
+{
+	struct transition key = { .op = leader->marking->op, .from = from };
+
+	if (bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY))
+		return -errno;
+	key.from = to;
+	if (bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY))
+		return -errno;
+	return 0;
+}
+
+static int add_wanted(struct leader *leader, int scope)
+{
+	int fd = leader->map_fds[LEADER_WANTED];
+	__u32 class;
+
+	while (!bpf_map_get_next_key(fd, NULL, &class)) {
+		int to = classes__with(&leader->classes, class, scope), err;
+
+		if (to < 0)
+			return to;
+		err = add_transition(leader, class, to);
+		if (err)
+			return err;
+		if (bpf_map_delete_elem(fd, &class))
+			return -errno;
+	}
+	return 0;
+}
+
+static void begin_marking(struct leader *leader, enum mark_kind kind, pid_t nr,
+			  enum mark_when when, int op)
+{
+	struct mark_request *request = leader->marking;
+	struct transition key;
+	__u32 class;
+
+	clear_map(leader->map_fds[LEADER_TRANSITIONS], &key);
+	clear_map(leader->map_fds[LEADER_WANTED], &class);
+	request->kind = kind;
+	request->when = when;
+	request->nr = nr;
+	request->level = ns_level();
+	request->op = op;
+}
+
+/*
+ * Walk until nothing new is found; then, because a fork may have read its parent's class before we
+ * changed it and write the child's after our walk passed, wait until all programs of that time
+ * have ended, and walk again until that finds nothing.
+ */
+int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pid_t nr,
+		       enum mark_when when, bool is_held)
+{
+	const struct mark_request *request = leader->marking;
+	bool all = false, has_waited = is_held;
+	int found = 0, to, err;
+
+	begin_marking(leader, kind, nr, when, scope);
+	/* The common case, without a walk to find it out: nobody counts them yet. */
+	to = classes__with(&leader->classes, 0, scope);
+	err = to < 0 ? to : add_transition(leader, 0, to);
+	while (!err) {
+		err = walk(leader, all);
+		if (err)
+			break;
+		found = request->seen > (__u64)found ? (int)request->seen : found;
+		if (request->failed)
+			return -ENOSPC;
+		if (request->unknown) {
+			err = add_wanted(leader, scope);
+			continue;
+		}
+		if (request->changed)
+			continue;
+		/* A filtered walk ends early when the thread it stands on ends. */
+		if (kind == MARK_PROCESS && !all && request->seen < request->nr_threads) {
+			all = true;
+			continue;
+		}
+		if (has_waited)
+			break;
+		has_waited = true;
+		err = wait_grace_period(leader);
+	}
+	return err ? err : found;
+}
+
+/* --- the end of scopes --- */
+
+static int depth(const struct classes *c, int class)
+{
+	int nr = 0;
+
+	for (; class; class = c->class[class].base)
+		nr++;
+	return nr;
+}
+
+/* The class with the most scopes among those that contain one; 0: none. */
+static int deepest(const struct classes *c, int scope)
+{
+	int found = 0, found_depth = 0;
+
+	for (__u32 i = 1; i < c->reg->nr_classes; i++) {
+		int d;
+
+		if (c->class[i].state != REG_READY || !classes__contain(c, i, scope))
+			continue;
+		d = depth(c, i);
+		if (d > found_depth) {
+			found = i;
+			found_depth = d;
+		}
+	}
+	return found;
+}
+
+/* Whether tasks or CPUs are in a class that contains the scope. */
+static bool has_members(const struct leader *leader, int scope)
+{
+	const struct classes *c = &leader->classes;
+
+	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
+		if (c->class[i].state == REG_READY && c->class[i].members &&
+		    classes__contain(c, i, scope))
+			return true;
+	}
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		if (classes__contain(c, leader->cpus[cpu].task_class, scope))
+			return true;
+	}
+	return false;
+}
+
+static int unmark(struct leader *leader, int scope)
+{
+	struct classes *c = &leader->classes;
+	const struct mark_request *request = leader->marking;
+	bool has_waited = false;
+	int err = 0;
+
+	begin_marking(leader, MARK_ALL, 0, MARK_NOW, scope);
+	/* New classes may be made for it: of them none contains the scope. */
+	for (__u32 i = 1, nr = leader->registry->nr_classes; i < nr && !err; i++) {
+		int to;
+
+		if (c->class[i].state != REG_READY || !classes__contain(c, i, scope))
+			continue;
+		to = classes__without(c, i, scope);
+		err = to < 0 ? to : add_transition(leader, i, to);
+	}
+	while (!err) {
+		err = walk(leader, true);
+		if (err || request->changed)
+			continue;
+		if (has_waited)
+			break;
+		has_waited = true;
+		err = leader_tasks__sync(leader, NULL, NULL);
+		if (!err)
+			err = wait_grace_period(leader);
+	}
+	return err;
+}
+
+int leader_tasks__remove_scope(struct leader *leader, int scope)
+{
+	struct classes *c = &leader->classes;
+	int class, err = 0;
+
+	/* A held workload's class after its exec has no members yet: it ends with us, unexecuted. */
+	if (has_members(leader, scope))
+		err = unmark(leader, scope);
+	while (!err && (class = deepest(c, scope))) {
+		int into = classes__without(c, class, scope);
+
+		if (into < 0)
+			err = into;
+		else
+			classes__fold(c, class, into);
+	}
+	if (!err)
+		classes__free_scope(c, scope);
+	return err;
+}
+
+void leader_tasks__remove_scopes(struct leader *leader, int run)
+{
+	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
+		if (leader->registry->scope[i].run == (__u32)run + 1)
+			leader_tasks__remove_scope(leader, i);
+	}
+}
+
+void leader_tasks__repair(struct leader *leader)
+{
+	struct registry *reg = leader->registry;
+	bool has_scopes = false;
+
+	classes__repair(&leader->classes);
+	for (__u32 i = 1; i < reg->nr_scopes && !has_scopes; i++)
+		has_scopes = reg->scope[i].run;
+	if (!has_scopes)
+		return;
+	/* The last run that counted tasks died: nothing follows them any more. */
+	if (!leader__is_link_alive(reg->task_link_ids[TASK_LINK_SWITCH])) {
+		purge(leader);
+		return;
+	}
+	for (int run = 0; run < MAX_RUNS; run++) {
+		if (reg->run[run].token && !leader__is_run_alive(reg->run[run].token))
+			leader_tasks__remove_scopes(leader, run);
+	}
+}
+
+int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u8 *is_switches,
+			    int nr, bool inherits)
+{
+	int set = classes__add_set(&leader->classes, slots, is_switches, nr);
+
+	if (set < 0)
+		return set;
+	return classes__add_scope(&leader->classes, leader->run, set, inherits);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_UTIL_LEADER_TASKS_H
+#define PERF_UTIL_LEADER_TASKS_H
+
+/*
+ * Counting tasks with the leader: the links that exist only while somebody does, scopes and the
+ * marks of their tasks. All but sync and the reading of sums needs the attr map's lock.
+ */
+
+#include "../bpf_skel/leader.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct leader;
+
+/**
+ * leader_tasks__attach() - have switches, forks, execs and exits followed while this run lives
+ *
+ * Without any run that counts tasks nothing is attached to them; the first attaches, and clears
+ * what is left of earlier ones. Return: 0 or -errno, without a message.
+ */
+int leader_tasks__attach(struct leader *leader);
+
+/**
+ * leader_tasks__add_scope() - a row of this run, which counts nothing yet
+ * @slots: of its events, ascending
+ *
+ * Return: its number; -ENOSPC, -E2BIG: too many scopes, events, sets.
+ */
+int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u8 *is_switches,
+			    int nr, bool inherits);
+
+/**
+ * leader_tasks__mark() - have a scope count the tasks of a process, or one thread
+ * @nr: number in our pid namespace
+ * @is_held: the one task cannot fork or end meanwhile: a workload before its exec
+ *
+ * Return: how many tasks were found, 0: it has ended; or -errno without a message.
+ */
+int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pid_t nr,
+		       enum mark_when when, bool is_held);
+
+/** leader_tasks__remove_scope() - its tasks are not counted for it any more, it is gone */
+int leader_tasks__remove_scope(struct leader *leader, int scope);
+
+/** leader_tasks__remove_scopes() - the same for all scopes of a run */
+void leader_tasks__remove_scopes(struct leader *leader, int run);
+
+/** leader_tasks__repair() - remove the scopes of runs that died */
+void leader_tasks__repair(struct leader *leader);
+
+/** leader_tasks__detach() - let go of links and memory */
+void leader_tasks__detach(struct leader *leader);
+
+/** leader_tasks__new_chunk() - a map of zeroed cells; a descriptor or -errno */
+int leader_tasks__new_chunk(int nr_cpus);
+
+/** leader_tasks__map() - map the tables; for leader__join(). 0 or -errno */
+int leader_tasks__map(struct leader *leader);
+
+/**
+ * leader_tasks__sync() - charge what CPUs are running now
+ * @is_wanted: asked for the class a CPU is running; NULL: all online CPUs
+ *
+ * Return: 0 or -errno.
+ */
+int leader_tasks__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int class), void *ctx);
+
+/** leader_tasks__lost() - failed reads, uncharged switches and unentered tasks so far, of all runs */
+__u64 leader_tasks__lost(const struct leader *leader);
+
+#endif
