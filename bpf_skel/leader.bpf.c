@@ -134,9 +134,10 @@ struct {
 /* The class that a task of a class gets. Written by user space before on_mark follows it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct transition);
 	__type(value, __u32);
-	__uint(max_entries, MAX_CLASSES);
+	__uint(max_entries, MAX_TRANSITIONS);
 } transitions SEC(".maps");
 
 /* Classes that on_mark met and found no transition for. Emptied by user space. */

@@ -38,6 +38,8 @@
  */
 #define MAX_SCOPES 8192
 #define MAX_CLASSES 16384
+/* One marking has at most two per class; those of earlier ones are left until it is half full. */
+#define MAX_TRANSITIONS (4 * MAX_CLASSES)
 
 /* Sets of events that classes count. Classes of runs with the same events have the same set. */
 #define MAX_SETS 512
@@ -167,8 +169,8 @@ struct mark_request {
 	__u32 when;		/* enum mark_when: which half of the entries changes */
 	__u32 nr;		/* number of the process or thread */
 	__u32 level;		/* in the pid namespace of that level */
-	__u32 op;		/* key of `transitions` */
-	__u32 pad;
+	__u32 op;		/* key of `transitions`: each marking has its own */
+	__u32 nr_transitions;	/* written to `transitions` since it was emptied */
 	__u64 seen;		/* tasks that are what is looked for */
 	__u64 changed;		/* entries that were changed */
 	__u64 unknown;		/* entries without a transition: their classes are in `wanted` */

@@ -173,52 +173,75 @@ static int add_scopes(struct bperf_tasks *tasks, const bool *is_switches, bool i
 	return 0;
 }
 
-/* Processes, when all their threads count in one row; else the threads that were found. */
-static int mark_processes(struct bperf_tasks *tasks, const char *list, int scope, int *found)
-{
-	for (const char *pos = list; *pos;) {
-		char *end;
-		int nr = leader_tasks__mark(tasks->leader, scope, MARK_PROCESS,
-					    strtol(pos, &end, 10), MARK_NOW, false);
+/* Where the marking of one target stands. */
+struct marking {
+	struct bperf_tasks *tasks;
+	const struct counter_plan *plan;
+	const int *scopes;
+	bool is_found;			/* at least one task */
+	bool is_changed;		/* in this round */
+};
 
-		if (nr < 0)
-			return nr;
-		*found += nr;
-		pos = *end ? end + 1 : end;
-	}
-	return 0;
+static int mark_one(struct marking *m, int scope, enum mark_kind kind, pid_t nr)
+{
+	enum mark_when when = m->plan->enable_on_exec ? MARK_AT_EXEC : MARK_NOW;
+	int found = leader_tasks__mark(m->tasks->leader, scope, kind, nr, when, &m->is_changed);
+
+	if (found > 0)
+		m->is_found = true;
+	return found < 0 ? found : 0;
 }
 
-static int mark_threads(struct bperf_tasks *tasks, const struct thread_map *threads,
-			const int *scopes, enum mark_when when, bool is_held, int *found)
+/* Whole processes, when all their threads count in one row; else the threads that were found. */
+static int mark_round(struct marking *m)
 {
-	for (int i = 0; i < threads->nr; i++) {
-		int scope = scopes[tasks->nr_scopes > 1 ? i : 0];
-		int nr = leader_tasks__mark(tasks->leader, scope, MARK_THREAD,
-					    threads->thread[i].tid, when, is_held);
+	const struct target *target = m->plan->target;
+	const struct thread_map *threads = m->plan->threads;
+	int err = 0;
 
-		if (nr < 0)
-			return nr;
-		*found += nr;
+	if (target->pid_list && !target->per_thread && !target->no_inherit) {
+		for (const char *pos = target->pid_list; *pos && !err;) {
+			char *end;
+
+			err = mark_one(m, m->scopes[0], MARK_PROCESS, strtol(pos, &end, 10));
+			pos = *end ? end + 1 : end;
+		}
+		return err;
 	}
-	return 0;
+	for (int i = 0; i < threads->nr && !err; i++)
+		err = mark_one(m, m->scopes[m->tasks->nr_scopes > 1 ? i : 0], MARK_THREAD,
+			       threads->thread[i].tid);
+	return err;
 }
 
 static int mark(struct bperf_tasks *tasks, const struct counter_plan *plan, const int *scopes)
 {
-	const struct target *target = plan->target;
-	bool is_held = plan->workload && !target__is_attached(target);
-	int found = 0, err;
+	/* A workload before its exec neither forks nor ends: one look is enough. */
+	bool is_held = plan->workload && !target__is_attached(plan->target);
+	struct marking m = { .tasks = tasks, .plan = plan, .scopes = scopes };
+	bool has_waited = is_held;
+	int err;
 
-	if (target->pid_list && !target->per_thread && !target->no_inherit)
-		err = mark_processes(tasks, target->pid_list, scopes[0], &found);
-	else
-		err = mark_threads(tasks, plan->threads, scopes,
-				   plan->enable_on_exec ? MARK_AT_EXEC : MARK_NOW, is_held, &found);
+	for (;;) {
+		m.is_changed = false;
+		err = mark_round(&m);
+		if (err)
+			return err;
+		if (m.is_changed && !is_held) {
+			has_waited = false;
+			continue;
+		}
+		if (has_waited)
+			break;
+		has_waited = true;
+		err = leader_tasks__wait(tasks->leader);
+		if (err)
+			return err;
+	}
 	/* From here on no CPU is in a class that it should have left. */
-	if (!err && !is_held)
+	if (!is_held)
 		err = leader_tasks__sync(tasks->leader, NULL, NULL);
-	return err ? err : found ? 0 : -ESRCH;
+	return err ? err : m.is_found ? 0 : -ESRCH;
 }
 
 static void explain(int err)

@@ -31,19 +31,32 @@ static const char *const quiet_tracepoints[] = { "sched_process_hang", "cpuhp_en
 
 #define SYNC_TRIES 1000
 
-/* A token is a map nobody holds but the run; asked for without taking a reference to it. */
-bool leader__is_run_alive(__u32 id)
+/*
+ * Whether an id still names something, asked without taking a reference: two who ask must not keep
+ * the dead alive for each other. Not being allowed to ask does not make anything dead.
+ */
+static bool is_next(int err, __u32 id, __u32 next)
+{
+	return err ? err != ENOENT : next == id;
+}
+
+bool leader__is_run_alive(__u32 token)
 {
 	__u32 next = 0;
+	int err = bpf_map_get_next_id(token - 1, &next) ? errno : 0;
 
-	return !bpf_map_get_next_id(id - 1, &next) && next == id;
+	return is_next(err, token, next);
 }
 
 bool leader__is_link_alive(__u32 id)
 {
 	__u32 next = 0;
+	int err;
 
-	return id && !bpf_link_get_next_id(id - 1, &next) && next == id;
+	if (!id)
+		return false;
+	err = bpf_link_get_next_id(id - 1, &next) ? errno : 0;
+	return is_next(err, id, next);
 }
 
 /* --- the world around the registry --- */

@@ -142,8 +142,8 @@ int leader_tasks__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int c
 	return 0;
 }
 
-/* Returns when every program that was running has ended. A map of maps waits for that itself. */
-static int wait_grace_period(struct leader *leader)
+/* The update of a map of maps waits for that by itself. */
+int leader_tasks__wait(struct leader *leader)
 {
 	__u32 key = 0;
 	int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(leader->registry->chunk_ids[0]);
@@ -207,18 +207,21 @@ static int open_kprobe(const char *function, int prog_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool take_links(struct leader *leader)
+/* -ENOENT: there are none, or the last run that held them is just ending. */
+static int take_links(struct leader *leader)
 {
 	for (int i = 0; i < NR_TASK_LINKS; i++) {
 		__u32 id = leader->registry->task_link_ids[i];
 
 		if (!id && task_links[i].is_optional)
 			continue;
-		leader->task_link_fds[i] = id ? bpf_link_get_fd_by_id(id) : -1;
+		if (!id)
+			return -ENOENT;
+		leader->task_link_fds[i] = bpf_link_get_fd_by_id(id);
 		if (leader->task_link_fds[i] < 0)
-			return false;
+			return -errno;
 	}
-	return true;
+	return 0;
 }
 
 static void close_links(struct leader *leader)
@@ -281,10 +284,11 @@ static int purge(struct leader *leader)
 
 int leader_tasks__attach(struct leader *leader)
 {
-	int err;
+	int err = take_links(leader);
 
-	if (take_links(leader))
-		return 0;
+	/* Any other error says nothing of the links: what others count must not be cleared. */
+	if (err != -ENOENT)
+		return err;
 	close_links(leader);
 	err = purge(leader);
 	return err ? err : make_links(leader);
@@ -338,25 +342,34 @@ static int walk(struct leader *leader, bool all)
 	return len < 0 ? -errno : 0;
 }
 
-static void clear_map(int fd, void *key)
+static int set_transition(struct leader *leader, __u32 from, __u32 to)
 {
-	while (!bpf_map_get_next_key(fd, NULL, key)) {
-		if (bpf_map_delete_elem(fd, key))
-			return;
-	}
+	struct transition key = { .op = leader->marking->op, .from = from };
+
+	leader->marking->nr_transitions++;
+	return bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY) ?
+		       -errno : 0;
 }
 
 /* Tell on_mark where tasks of a class go; and that those which are there already stay. */
 static int add_transition(struct leader *leader, __u32 from, __u32 to)
 {
-	struct transition key = { .op = leader->marking->op, .from = from };
+	int err = set_transition(leader, from, to);
 
-	if (bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY))
-		return -errno;
-	key.from = to;
-	if (bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY))
-		return -errno;
-	return 0;
+	return err ? err : set_transition(leader, to, to);
+}
+
+/* Those of earlier markings do no harm, and to look for them at each would cost. */
+static void forget_transitions(struct leader *leader)
+{
+	int fd = leader->map_fds[LEADER_TRANSITIONS];
+	struct transition key;
+
+	while (!bpf_map_get_next_key(fd, NULL, &key)) {
+		if (bpf_map_delete_elem(fd, &key))
+			return;
+	}
+	leader->marking->nr_transitions = 0;
 }
 
 static int add_wanted(struct leader *leader, int scope)
@@ -379,34 +392,27 @@ static int add_wanted(struct leader *leader, int scope)
 }
 
 static void begin_marking(struct leader *leader, enum mark_kind kind, pid_t nr,
-			  enum mark_when when, int op)
+			  enum mark_when when)
 {
 	struct mark_request *request = leader->marking;
-	struct transition key;
-	__u32 class;
 
-	clear_map(leader->map_fds[LEADER_TRANSITIONS], &key);
-	clear_map(leader->map_fds[LEADER_WANTED], &class);
 	request->kind = kind;
 	request->when = when;
 	request->nr = nr;
 	request->level = ns_level();
-	request->op = op;
+	request->op++;
+	if (request->nr_transitions > MAX_TRANSITIONS / 2)
+		forget_transitions(leader);
 }
 
-/*
- * Walk until nothing new is found; then, because a fork may have read its parent's class before we
- * changed it and write the child's after our walk passed, wait until all programs of that time
- * have ended, and walk again until that finds nothing.
- */
 int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pid_t nr,
-		       enum mark_when when, bool is_held)
+		       enum mark_when when, bool *is_changed)
 {
 	const struct mark_request *request = leader->marking;
-	bool all = false, has_waited = is_held;
+	bool all = false;
 	int found = 0, to, err;
 
-	begin_marking(leader, kind, nr, when, scope);
+	begin_marking(leader, kind, nr, when);
 	/* The common case, without a walk to find it out: nobody counts them yet. */
 	to = classes__with(&leader->classes, 0, scope);
 	err = to < 0 ? to : add_transition(leader, 0, to);
@@ -417,130 +423,141 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 		found = request->seen > (__u64)found ? (int)request->seen : found;
 		if (request->failed)
 			return -ENOSPC;
-		if (request->unknown) {
-			err = add_wanted(leader, scope);
-			continue;
-		}
 		if (request->changed)
-			continue;
-		/* A filtered walk ends early when the thread it stands on ends. */
-		if (kind == MARK_PROCESS && !all && request->seen < request->nr_threads) {
-			all = true;
-			continue;
-		}
-		if (has_waited)
+			*is_changed = true;
+		if (request->unknown)
+			err = add_wanted(leader, scope);
+		else if (!request->changed && (all || kind != MARK_PROCESS ||
+					       request->seen >= request->nr_threads))
 			break;
-		has_waited = true;
-		err = wait_grace_period(leader);
+		else if (!request->changed)
+			all = true;	/* a filtered walk ends early when the thread it stands on ends */
 	}
 	return err ? err : found;
 }
 
 /* --- the end of scopes --- */
 
-static int depth(const struct classes *c, int class)
+static bool is_of_run(const struct leader *leader, int scope, int run)
 {
-	int nr = 0;
-
-	for (; class; class = c->class[class].base)
-		nr++;
-	return nr;
+	return leader->registry->scope[scope].run == (__u32)run + 1;
 }
 
-/* The class with the most scopes among those that contain one; 0: none. */
-static int deepest(const struct classes *c, int scope)
+/* How many scopes a class has, and a scope of the run among them; 0: none. */
+static int find_scope(const struct leader *leader, int class, int run, int *depth)
+{
+	const struct reg_class *table = leader->classes.class;
+	int found = 0;
+
+	*depth = 0;
+	for (; class; class = table[class].base) {
+		++*depth;
+		if (is_of_run(leader, table[class].scope, run))
+			found = table[class].scope;
+	}
+	return found;
+}
+
+/* The class without all scopes of a run; or -errno. */
+static int class_without(struct leader *leader, int class, int run)
+{
+	int scope, depth;
+
+	while (class > 0 && (scope = find_scope(leader, class, run, &depth)))
+		class = classes__without(&leader->classes, class, scope);
+	return class;
+}
+
+/* The class with the most scopes among those that contain one of the run: bases go last. */
+static int deepest(const struct leader *leader, int run)
 {
 	int found = 0, found_depth = 0;
 
-	for (__u32 i = 1; i < c->reg->nr_classes; i++) {
-		int d;
+	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
+		int depth;
 
-		if (c->class[i].state != REG_READY || !classes__contain(c, i, scope))
-			continue;
-		d = depth(c, i);
-		if (d > found_depth) {
+		if (leader->classes.class[i].state == REG_READY &&
+		    find_scope(leader, i, run, &depth) && depth > found_depth) {
 			found = i;
-			found_depth = d;
+			found_depth = depth;
 		}
 	}
 	return found;
 }
 
-/* Whether tasks or CPUs are in a class that contains the scope. */
-static bool has_members(const struct leader *leader, int scope)
+/* Whether tasks or CPUs are in a class with a scope of the run. */
+static bool has_members(const struct leader *leader, int run)
 {
-	const struct classes *c = &leader->classes;
+	int depth;
 
 	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
-		if (c->class[i].state == REG_READY && c->class[i].members &&
-		    classes__contain(c, i, scope))
+		const struct reg_class *class = &leader->classes.class[i];
+
+		if (class->state == REG_READY && class->members &&
+		    find_scope(leader, i, run, &depth))
 			return true;
 	}
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		if (classes__contain(c, leader->cpus[cpu].task_class, scope))
+		if (find_scope(leader, leader->cpus[cpu].task_class, run, &depth))
 			return true;
 	}
 	return false;
 }
 
-static int unmark(struct leader *leader, int scope)
+static int unmark(struct leader *leader, int run)
 {
-	struct classes *c = &leader->classes;
 	const struct mark_request *request = leader->marking;
 	bool has_waited = false;
-	int err = 0;
+	int err = 0, depth;
 
-	begin_marking(leader, MARK_ALL, 0, MARK_NOW, scope);
-	/* New classes may be made for it: of them none contains the scope. */
-	for (__u32 i = 1, nr = leader->registry->nr_classes; i < nr && !err; i++) {
+	begin_marking(leader, MARK_ALL, 0, MARK_NOW);
+	/* New classes may be made for it: none of them has a scope of the run in the end. */
+	for (__u32 i = 1; i < leader->registry->nr_classes && !err; i++) {
 		int to;
 
-		if (c->class[i].state != REG_READY || !classes__contain(c, i, scope))
+		if (leader->classes.class[i].state != REG_READY ||
+		    !find_scope(leader, i, run, &depth))
 			continue;
-		to = classes__without(c, i, scope);
+		to = class_without(leader, i, run);
 		err = to < 0 ? to : add_transition(leader, i, to);
 	}
 	while (!err) {
 		err = walk(leader, true);
-		if (err || request->changed)
+		if (err || request->changed) {
+			has_waited = false;
 			continue;
+		}
 		if (has_waited)
 			break;
 		has_waited = true;
 		err = leader_tasks__sync(leader, NULL, NULL);
 		if (!err)
-			err = wait_grace_period(leader);
+			err = leader_tasks__wait(leader);
 	}
 	return err;
 }
 
-int leader_tasks__remove_scope(struct leader *leader, int scope)
+int leader_tasks__remove_scopes(struct leader *leader, int run)
 {
 	struct classes *c = &leader->classes;
 	int class, err = 0;
 
 	/* A held workload's class after its exec has no members yet: it ends with us, unexecuted. */
-	if (has_members(leader, scope))
-		err = unmark(leader, scope);
-	while (!err && (class = deepest(c, scope))) {
-		int into = classes__without(c, class, scope);
+	if (has_members(leader, run))
+		err = unmark(leader, run);
+	while (!err && (class = deepest(leader, run))) {
+		int into = class_without(leader, class, run);
 
 		if (into < 0)
 			err = into;
 		else
 			classes__fold(c, class, into);
 	}
-	if (!err)
-		classes__free_scope(c, scope);
-	return err;
-}
-
-void leader_tasks__remove_scopes(struct leader *leader, int run)
-{
-	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
-		if (leader->registry->scope[i].run == (__u32)run + 1)
-			leader_tasks__remove_scope(leader, i);
+	for (__u32 i = 1; i < leader->registry->nr_scopes && !err; i++) {
+		if (is_of_run(leader, i, run))
+			classes__free_scope(c, i);
 	}
+	return err;
 }
 
 void leader_tasks__repair(struct leader *leader)

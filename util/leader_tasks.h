@@ -34,18 +34,21 @@ int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u
 /**
  * leader_tasks__mark() - have a scope count the tasks of a process, or one thread
  * @nr: number in our pid namespace
- * @is_held: the one task cannot fork or end meanwhile: a workload before its exec
+ * @is_changed: set when a task was found that was not marked yet
  *
+ * A fork may have read its parent's class before we changed it, and write the child's after our
+ * walk has passed. So whoever marks tasks that run waits with leader_tasks__wait() when nothing
+ * new is found, and marks again, until that finds nothing.
  * Return: how many tasks were found, 0: it has ended; or -errno without a message.
  */
 int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pid_t nr,
-		       enum mark_when when, bool is_held);
+		       enum mark_when when, bool *is_changed);
 
-/** leader_tasks__remove_scope() - its tasks are not counted for it any more, it is gone */
-int leader_tasks__remove_scope(struct leader *leader, int scope);
+/** leader_tasks__wait() - until every program that is running now has ended; 0 or -errno */
+int leader_tasks__wait(struct leader *leader);
 
-/** leader_tasks__remove_scopes() - the same for all scopes of a run */
-void leader_tasks__remove_scopes(struct leader *leader, int run);
+/** leader_tasks__remove_scopes() - no task is counted for a run any more, its scopes are gone */
+int leader_tasks__remove_scopes(struct leader *leader, int run);
 
 /** leader_tasks__repair() - remove the scopes of runs that died */
 void leader_tasks__repair(struct leader *leader);
