@@ -190,7 +190,6 @@ static __always_inline void set_snapshot(struct event_reading *snap,
 	snap->counter = now->counter;
 	snap->enabled_ns = now->enabled;
 	snap->running_ns = now->running;
-	snap->err = 0;
 	snap->gen = gen;
 }
 
@@ -209,20 +208,12 @@ struct slice {
 	bool at_switch;			/* the kernel has not counted this switch yet */
 };
 
-/* All ones if @a and @b are equal, else 0; without a branch, which the verifier would follow. */
-static __always_inline __u64 if_equal(__u64 a, __u64 b)
-{
-	__u64 differ = a ^ b;
-
-	return ((differ | -differ) >> 63) - 1;
-}
-
 static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
 					struct bpf_perf_event_value *now)
 {
 	if (!read_event(slot, slice->cpu, now))
 		return false;
-	snap->err = 1;
+	snap->gen = 0;
 	slice->state->failed_reads++;
 	return true;
 }
@@ -233,26 +224,25 @@ static __always_inline bool read_failed(struct slice *slice, struct event_readin
  */
 static __always_inline long end_one(__u32 i, struct slice *slice)
 {
-	__u32 slot, gen;
+	__u32 slot = slice->from->slot[i] % MAX_EVENTS;
+	struct event_reading *snap = &slice->state->snapshot[slot];
+	__u32 gen = event_gen(slice->reg, slot);
 	struct bpf_perf_event_value now;
-	struct event_reading *snap;
-	struct sum *sum;
-	__u64 enabled, running, valid;
 
-	slot = slice->from->slot[i] % MAX_EVENTS;
-	snap = &slice->state->snapshot[slot];
 	if (read_failed(slice, snap, slot, &now))
 		return 0;
-	gen = event_gen(slice->reg, slot);
-	valid = if_equal((__u64)snap->err << 32 | snap->gen, gen);
-	enabled = now.enabled - snap->enabled_ns;
-	running = now.running - snap->running_ns;
-	if (slice->at_switch)
-		now.counter += slice->from->is_switches[i] & if_equal(enabled, running);
-	sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
-	sum->counter += (now.counter - snap->counter) & valid;
-	sum->enabled_ns += enabled & valid;
-	sum->running_ns += running & valid;
+	/* A snapshot of another event, or of none: nothing is known of this slice. */
+	if (snap->gen == gen) {
+		struct sum *sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
+		__u64 enabled = now.enabled - snap->enabled_ns;
+		__u64 running = now.running - snap->running_ns;
+
+		if (slice->at_switch && slice->from->has_switches && enabled == running)
+			now.counter += slice->from->is_switches[i];
+		sum->counter += now.counter - snap->counter;
+		sum->enabled_ns += enabled;
+		sum->running_ns += running;
+	}
 	set_snapshot(snap, &now, gen);
 	return 0;
 }
@@ -270,7 +260,7 @@ static __always_inline long begin_one(__u32 i, struct slice *slice)
 	snap = &slice->state->snapshot[slot];
 	if (read_failed(slice, snap, slot, &now))
 		return 0;
-	if (slice->at_switch)
+	if (slice->at_switch && slice->to->has_switches)
 		now.counter += slice->to->is_switches[i];
 	set_snapshot(snap, &now, event_gen(slice->reg, slot));
 	return 0;
@@ -539,6 +529,7 @@ static long sync_event(__u32 slot, struct sync *sync)
 		return 0;
 	}
 	set_snapshot(to, &now, event_gen(sync->reg, slot));
+	to->err = 0;
 	return 0;
 }
 

@@ -88,7 +88,7 @@ struct cpu_state {
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
 	__u64 lost;		/* switches that found the CPU busy and were not charged */
 	__u64 nested;		/* syncs that found it busy and did nothing */
-	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began */
+	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began; gen 0: unknown */
 };
 
 /* What one event counted in one class on one CPU. Written by the programs on that CPU. */
@@ -123,7 +123,7 @@ struct reg_class {
 /* In use while a class or scope names it. Written by user space under the lock, then constant. */
 struct reg_set {
 	__u32 nr;
-	__u32 pad;
+	__u32 has_switches;		/* one of the events counts context switches */
 	__u64 mask[MASK_WORDS];
 	__u16 slot[SET_EVENTS];		/* ascending */
 	__u8 is_switches[SET_EVENTS];	/* the event counts context switches, in kernel mode */

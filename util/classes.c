@@ -72,6 +72,7 @@ static int intern_set(struct classes *c, const struct reg_set *want)
 	memcpy(c->set[free_set].slot, want->slot, sizeof(want->slot));
 	memcpy(c->set[free_set].is_switches, want->is_switches, sizeof(want->is_switches));
 	memcpy(c->set[free_set].mask, want->mask, sizeof(want->mask));
+	c->set[free_set].has_switches = memchr(want->is_switches, 1, want->nr) != NULL;
 	step(c, "set-written");
 	__atomic_store_n(&c->set[free_set].nr, want->nr, __ATOMIC_RELEASE);
 	step(c, "set-added");
