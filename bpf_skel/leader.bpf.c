@@ -143,6 +143,7 @@ struct {
 /* Classes that on_mark met and found no transition for. Emptied by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, __u32);
 	__uint(max_entries, MAX_CLASSES);
@@ -705,18 +706,18 @@ int on_free(struct bpf_raw_tracepoint_args *ctx)
 struct bpf_iter__task {
 	void *meta;
 	struct task_struct *task;
-} __attribute__((preserve_access_index));
+};
 
 static __always_inline bool is_looked_for(const struct mark_request *request, struct task_struct *task)
 {
 	/* Released already: the callback that deletes entries could have been before us. */
-	if (!BPF_CORE_READ(task, thread_pid))
+	if (!task->thread_pid)
 		return false;
 	switch (request->kind) {
 	case MARK_PROCESS:
-		return task_nr(BPF_CORE_READ(task, group_leader), request->level) == (int)request->nr;
+		return task->tgid == (int)request->nr;
 	case MARK_THREAD:
-		return task_nr(task, request->level) == (int)request->nr;
+		return task->pid == (int)request->nr;
 	default:
 		return true;
 	}
@@ -758,7 +759,8 @@ int on_mark(struct bpf_iter__task *ctx)
 	if (!request || !is_looked_for(request, task))
 		return 0;
 	request->seen++;
-	request->nr_threads = BPF_CORE_READ(task, signal, nr_threads);
+	request->process_nr = task->tgid;
+	request->nr_threads = task->signal->nr_threads;
 	key = address_of(task, &request->task);
 	entry = find_task(key);
 	if (entry)

@@ -53,8 +53,11 @@
 #define MAX_CHUNKS 128
 #define MAX_CELLS (CHUNK_CELLS * MAX_CHUNKS)
 
-/* Tasks that are counted; each costs some 100 bytes while it is. */
-#define MAX_TASKS (1 << 20)
+/*
+ * Tasks that are counted and found no bucket to themselves; each costs some 100 bytes while it is,
+ * and 16 bytes in any case.
+ */
+#define MAX_TASKS (1 << 17)
 
 /* Buckets before the table of tasks; each holds one task itself. 384 KB. */
 #define BUCKET_BITS 14
@@ -159,23 +162,27 @@ struct task_bucket {
 	__u32 pad;
 };
 
-/* What on_mark looks for. */
-enum mark_kind { MARK_PROCESS, MARK_THREAD, MARK_ALL };
+/*
+ * What on_mark looks for: every task that its walk comes by, because the walk is of one process or
+ * thread only; or in a walk over all tasks those of a process, a thread, or really all.
+ */
+enum mark_kind { MARK_WALKED, MARK_PROCESS, MARK_THREAD, MARK_ALL };
 enum mark_when { MARK_NOW, MARK_AT_EXEC };
 
 /* A request to on_mark and its answer; one at a time, under the lock. */
 struct mark_request {
 	__u32 kind;		/* enum mark_kind */
 	__u32 when;		/* enum mark_when: which half of the entries changes */
-	__u32 nr;		/* number of the process or thread */
-	__u32 level;		/* in the pid namespace of that level */
+	__u32 nr;		/* number of the process or thread, in the initial pid namespace */
 	__u32 op;		/* key of `transitions`: each marking has its own */
 	__u32 nr_transitions;	/* written to `transitions` since it was emptied */
+	__u32 pad;
+	__u32 process_nr;	/* of the task seen last, in the initial pid namespace */
+	__u32 nr_threads;	/* of that process, as the kernel counts them */
 	__u64 seen;		/* tasks that are what is looked for */
 	__u64 changed;		/* entries that were changed */
 	__u64 unknown;		/* entries without a transition: their classes are in `wanted` */
 	__u64 failed;		/* entries that could not be made */
-	__u64 nr_threads;	/* of the process, as the kernel counts them */
 	__u64 task;		/* scratch of on_mark */
 };
 

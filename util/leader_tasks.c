@@ -296,22 +296,11 @@ int leader_tasks__attach(struct leader *leader)
 
 /* --- marking --- */
 
-static int ns_level(void)
-{
-	char *file __cleanup(free_ptr) = xasprintf("%s/self/status", procfs_root());
-	char *text __cleanup(free_ptr) = file ? read_file(file, NULL) : NULL;
-	const char *pos = text ? strstr(text, "\nNSpid:") : NULL;
-	int level = -1;
-
-	for (pos = pos ? pos + strlen("\nNSpid:") : NULL; pos && *pos && *pos != '\n'; pos++) {
-		if (*pos == '\t')
-			level++;
-	}
-	return level < 0 ? 0 : level;
-}
-
-/* One walk of on_mark: over one process or thread where the kernel can, else over all tasks. */
-static int walk(struct leader *leader, bool all)
+/*
+ * One walk of on_mark: over one process or thread, by its number in our pid namespace; over all
+ * tasks for those of the process that the last such walk saw, or for really all.
+ */
+static int walk(struct leader *leader, enum mark_kind kind, pid_t nr, bool all)
 {
 	struct mark_request *request = leader->marking;
 	union bpf_iter_link_info info = {};
@@ -322,14 +311,13 @@ static int walk(struct leader *leader, bool all)
 	ssize_t len;
 
 	request->seen = request->changed = request->unknown = request->failed = 0;
-	request->nr_threads = 0;
-	if (!all && request->kind == MARK_PROCESS)
-		info.task.pid = request->nr;
-	else if (!all && request->kind == MARK_THREAD)
-		info.task.tid = request->nr;
+	request->kind = all ? kind : MARK_WALKED;
+	request->nr = request->process_nr;
+	if (!all && kind == MARK_PROCESS)
+		info.task.pid = nr;
+	else if (!all && kind == MARK_THREAD)
+		info.task.tid = nr;
 	link = bpf_link_create(leader->prog_fds[LEADER_ON_MARK], 0, BPF_TRACE_ITER, &opts);
-	if (link < 0 && errno == EINVAL && !all)
-		return walk(leader, true);
 	if (link < 0)
 		return errno == ESRCH ? 0 : -errno;
 	iter = bpf_iter_create(link);
@@ -391,15 +379,11 @@ static int add_wanted(struct leader *leader, int scope)
 	return 0;
 }
 
-static void begin_marking(struct leader *leader, enum mark_kind kind, pid_t nr,
-			  enum mark_when when)
+static void begin_marking(struct leader *leader, enum mark_when when)
 {
 	struct mark_request *request = leader->marking;
 
-	request->kind = kind;
 	request->when = when;
-	request->nr = nr;
-	request->level = ns_level();
 	request->op++;
 	if (request->nr_transitions > MAX_TRANSITIONS / 2)
 		forget_transitions(leader);
@@ -412,12 +396,12 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 	bool all = false;
 	int found = 0, to, err;
 
-	begin_marking(leader, kind, nr, when);
+	begin_marking(leader, when);
 	/* The common case, without a walk to find it out: nobody counts them yet. */
 	to = classes__with(&leader->classes, 0, scope);
 	err = to < 0 ? to : add_transition(leader, 0, to);
 	while (!err) {
-		err = walk(leader, all);
+		err = walk(leader, kind, nr, all);
 		if (err)
 			break;
 		found = request->seen > (__u64)found ? (int)request->seen : found;
@@ -510,7 +494,7 @@ static int unmark(struct leader *leader, int run)
 	bool has_waited = false;
 	int err = 0, depth;
 
-	begin_marking(leader, MARK_ALL, 0, MARK_NOW);
+	begin_marking(leader, MARK_NOW);
 	/* New classes may be made for it: none of them has a scope of the run in the end. */
 	for (__u32 i = 1; i < leader->registry->nr_classes && !err; i++) {
 		int to;
@@ -522,7 +506,7 @@ static int unmark(struct leader *leader, int run)
 		err = to < 0 ? to : add_transition(leader, i, to);
 	}
 	while (!err) {
-		err = walk(leader, true);
+		err = walk(leader, MARK_ALL, 0, true);
 		if (err || request->changed) {
 			has_waited = false;
 			continue;
