@@ -708,16 +708,20 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+/*
+ * Read by helper, not through typed pointers: for each of these the verifier would search the
+ * kernel's types by name (6.12: 5 million instructions a time). Walks can afford the helper.
+ */
 static __always_inline bool is_looked_for(const struct mark_request *request, struct task_struct *task)
 {
 	/* Released already: the callback that deletes entries could have been before us. */
-	if (!task->thread_pid)
+	if (!BPF_CORE_READ(task, thread_pid))
 		return false;
 	switch (request->kind) {
 	case MARK_PROCESS:
-		return task->tgid == (int)request->nr;
+		return BPF_CORE_READ(task, tgid) == (int)request->nr;
 	case MARK_THREAD:
-		return task->pid == (int)request->nr;
+		return BPF_CORE_READ(task, pid) == (int)request->nr;
 	default:
 		return true;
 	}
@@ -759,8 +763,8 @@ int on_mark(struct bpf_iter__task *ctx)
 	if (!request || !is_looked_for(request, task))
 		return 0;
 	request->seen++;
-	request->process_nr = task->tgid;
-	request->nr_threads = task->signal->nr_threads;
+	request->process_nr = BPF_CORE_READ(task, tgid);
+	request->nr_threads = BPF_CORE_READ(task, signal, nr_threads);
 	key = address_of(task, &request->task);
 	entry = find_task(key);
 	if (entry)
