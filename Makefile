@@ -85,7 +85,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/wo
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run test check unit workloads fuzz install uninstall clean probe FORCE
+.PHONY: all help deps run test check bench unit workloads fuzz install uninstall clean probe FORCE
 
 all: $(O)/perf ## build perf (the default)
 
@@ -176,6 +176,9 @@ fuzz: $(FUZZERS) ## feed made-up input to parsers, each for FUZZ_SECONDS (needs 
 
 check: all workloads unit ## the tests that need no network and no root
 	$(Q)O=$(O) scripts/test user
+
+bench: ## measure the costs on the emulated PMU, as in Documentation/costs.md
+	$(Q)scripts/bench
 
 install: all ## install below $(DESTDIR)$(prefix)
 	$(say) INSTALL $(DESTDIR)$(bindir)/perf

@@ -220,9 +220,6 @@ static int intern(struct classes *c, int base, int scope)
 
 	if (class >= 0)
 		return class;
-	set = union_set(c, c->class[base].set, c->reg->scope[scope].set);
-	if (set < 0)
-		return set;
 	/* What children get is made first: a class that is ready is complete. */
 	child = base ? (int)c->class[base].child : 0;
 	if (inherits && child != base) {
@@ -230,6 +227,10 @@ static int intern(struct classes *c, int base, int scope)
 		if (child < 0)
 			return child;
 	}
+	/* Nothing may be made between a set and the class that holds it: it would be taken for free. */
+	set = union_set(c, c->class[base].set, c->reg->scope[scope].set);
+	if (set < 0)
+		return set;
 	cell = alloc_cells(c, c->set[set].nr);
 	if (cell < 0)
 		return cell;

@@ -181,3 +181,74 @@ fails_with() {
 	[ "$first" = "$line" ] || { printf 'said: %s\nnot:  %s\n' "$first" "$line" >&2; return 1; }
 	[ "$got" = "$status" ] || { echo "status $got, not $status" >&2; return 1; }
 }
+
+# start_run NAME OPTION... : a run of shared counters in the background, $run_pid, its rows as CSV
+# in $BATS_TEST_TMPDIR/NAME.csv, its messages in NAME.err; returns when it counts.
+start_run() {
+	local name=$1
+	shift
+	start_mixed_run "$name" --bpf-counters "$@"
+}
+
+# start_mixed_run NAME OPTION... : the same for a run that shares only events marked with b
+start_mixed_run() {
+	local name=$1
+	shift
+	background "$BATS_TEST_TMPDIR/$name.err" perf stat --bpf-attr-map "$ATTR_MAP" -x, \
+		-o "$BATS_TEST_TMPDIR/$name.csv" "$@"
+	run_pid=$!
+	wait_for is_listed "$run_pid"
+	# It waits for its end: all is set up.
+	wait_for grep -q poll "/proc/$run_pid/wchan"
+}
+
+# is_listed PID : whether the leader knows this run
+is_listed() {
+	perf bperf list --bpf-attr-map "$ATTR_MAP" | awk -v pid="$1" '$1 == pid { found = 1 }
+		END { exit !found }'
+}
+
+# end_run PID SIGNAL STATUS : ends so
+end_run() {
+	local status=0
+	kill "-$2" "$1"
+	wait "$1" || status=$?
+	[ "$status" = "$3" ] || { echo "status $status, not $3" >&2; return 1; }
+}
+
+# nr_perf_events : how many perf events the runs of this test share
+nr_perf_events() {
+	perf bperf list --bpf-attr-map "$ATTR_MAP" |
+		sed -n 's/^[0-9]* runs share \([0-9]*\) perf events.*/\1/p'
+}
+
+# undisturbed NAME EVENT : the run counted EVENT, nanoseconds or cycles of CPUs of the emulated PMU,
+# all the time, in each of its intervals, and said nothing
+undisturbed() {
+	local file=$BATS_TEST_TMPDIR/$1
+	if [ -s "$file.err" ]; then
+		echo "$1 said: $(cat "$file.err")" >&2
+		return 1
+	fi
+	awk -F, -v name="$1" -v event="$2" -v OFS=, '
+	/^#/ || NF < 4 { next }
+	{ i = $3 == event ? 1 : $4 == event ? 2 : 0 }
+	!i { next }
+	{
+		value = $(i)
+		slack = $(i + 3) * 0.001
+		if ($(i + 1) == "msec") {	# printed with two digits after the point
+			value *= 1e6
+			slack += 10000
+		}
+		rows++
+		if ($(i + 4) != "100.00") {
+			print name ": share of " $(i + 4) ": " $0
+			bad = 1
+		} else if ($(i + 3) <= 0 || value < $(i + 3) - slack || value > $(i + 3) + slack) {
+			print name ": counted " value " in " $(i + 3) " ns: " $0
+			bad = 1
+		}
+	}
+	END { if (!rows) print name ": no rows"; exit bad || !rows }' "$file.csv" >&2
+}

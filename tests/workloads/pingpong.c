@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong N: two processes on one CPU (the first allowed) send one byte back and forth N times.
- * Each byte waits for the other process: 2 * N context switches, give or take a few at start
- * and end (fork, wait).
+ * pingpong [-t] N: two processes on one CPU (the first allowed) send one byte back and forth N
+ * times. Each byte waits for the other process: 2 * N context switches, give or take a few at
+ * start and end (fork, wait).
+ * -t: prints the nanoseconds that one switch takes, with its write and its read; what comes before
+ * the first byte is not in it, and before them one tenth of N more warm up what can be warmed up.
  */
 #include "workload.h"
 #include <sched.h>
+#include <time.h>
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts))
+		die("clock_gettime");
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
 
 static void send(int fd)
 {
@@ -25,14 +37,21 @@ static void receive(int fd)
 
 int main(int argc, char **argv)
 {
-	unsigned long n, i;
+	unsigned long n, i, warm_up = 0;
 	int to[2], from[2];
 	cpu_set_t cpus;
+	double start = 0;
 	int cpu = 0;
 	pid_t pid;
 
-	usage_unless(argc == 2, "N");
+	if (argc == 3 && !strcmp(argv[1], "-t")) {
+		argc--, argv++;
+		warm_up = 1;
+	}
+	usage_unless(argc == 2, "[-t] N");
 	n = number(argc, argv, 1, 0);
+	if (warm_up)
+		warm_up = n / 10 + 1;
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
 		die("sched_getaffinity");
 	while (!CPU_ISSET(cpu, &cpus))
@@ -46,7 +65,9 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid < 0)
 		die("fork");
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n + warm_up; i++) {
+		if (i == warm_up)
+			start = now_ns();
 		if (pid) {
 			send(to[1]);
 			receive(from[0]);
@@ -57,6 +78,8 @@ int main(int argc, char **argv)
 	}
 	if (!pid)
 		_exit(0);
+	if (warm_up)
+		printf("%.1f\n", (now_ns() - start) / (2.0 * n));
 	reap(pid);
 	return 0;
 }
