@@ -10,6 +10,7 @@ endif
 CLANG ?= clang
 BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 LLVM_STRIP ?= $(or $(shell command -v llvm-strip llvm-strip-14 | head -n 1),llvm-strip)
+ASCIIDOCTOR ?= asciidoctor
 PREFIX ?= /usr/local
 prefix ?= $(PREFIX)
 bindir ?= $(prefix)/bin
@@ -50,7 +51,7 @@ WARNINGS += -Werror
 endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
 	-DPERF_VERSION='"$(VERSION)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
-	-ffile-prefix-map=$(CURDIR)/= $(CFLAGS)
+	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
 ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c) -lm
 ifeq ($(SANITIZE),1)
@@ -64,7 +65,7 @@ endif
 BPF_CFLAGS = -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -I. \
 	$(if $(SYSROOT),-idirafter $(SYSROOT)/usr/include -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)) \
 	-idirafter /usr/include -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null) \
-	-ffile-prefix-map=$(CURDIR)/=
+	-ffile-prefix-map=$(CURDIR)=.
 
 V ?= 0
 ifeq ($(V),1)
@@ -79,13 +80,14 @@ SRCS := $(wildcard builtin-*.c util/*.c)
 SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/*.bpf.c))
 OBJS := $(SRCS:%.c=$(O)/%.o)
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
+MANS := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/*.txt))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/workloads/*.c))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run test check bench unit workloads fuzz install uninstall clean probe FORCE
+.PHONY: all help deps run run-built test test-built check bench unit workloads fuzz man install uninstall clean probe FORCE
 
 all: $(O)/perf ## build perf (the default)
 
@@ -143,12 +145,17 @@ $(O)/workloads/%: tests/workloads/%.c | $(O)/probed
 workloads: $(WORKLOADS)
 unit: $(UNITS)
 
+# A make of its own does the work: before deps there may be no compiler to name $(O) after.
 run: deps ## install what is missing, build, and show two runs sharing their counters
-	$(Q)$(MAKE) --no-print-directory all workloads
-	$(Q)scripts/run $(O)
+	$(Q)$(MAKE) --no-print-directory run-built
 
 test: deps ## install what is missing, and run all tests: unit, command line, emulated machines
-	$(Q)$(MAKE) --no-print-directory all workloads unit
+	$(Q)$(MAKE) --no-print-directory test-built
+
+run-built: all workloads
+	$(Q)scripts/run $(O)
+
+test-built: all workloads unit
 	$(Q)O=$(O) scripts/test all
 
 # Objects of their own: the fuzzer wants to see which way the code goes.
@@ -180,13 +187,21 @@ check: all workloads unit ## the tests that need no network and no root
 bench: ## measure the costs on the emulated PMU, as in Documentation/costs.md
 	$(Q)scripts/bench
 
+man: $(MANS) ## build the man pages (needs asciidoctor); install takes them along
+
+$(O)/man/%.1: Documentation/%.txt
+	$(say) MAN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(ASCIIDOCTOR) -b manpage -a reproducible -a manmanual='perf' -a mansource='perf $(VERSION)' -o $@ $<
+
 install: all ## install below $(DESTDIR)$(prefix)
 	$(say) INSTALL $(DESTDIR)$(bindir)/perf
 	$(Q)install -D -m 755 $(O)/perf $(DESTDIR)$(bindir)/perf
-	$(Q)install -D -m 644 README.md $(DESTDIR)$(docdir)/README.md
+	$(Q)install -D -m 644 -t $(DESTDIR)$(docdir) README.md NEWS.md COPYING $(wildcard Documentation/*)
+	$(Q)$(if $(wildcard $(MANS)),install -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(wildcard $(MANS)))
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/perf
+	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%)
 	$(Q)rm -rf $(DESTDIR)$(docdir)
 
 clean: ## remove everything generated (the cache of kernels for the tests stays)
