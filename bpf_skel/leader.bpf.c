@@ -365,13 +365,11 @@ static __always_inline __u64 *look_up(__u64 task)
 {
 	struct task_bucket *bucket = bucket_of(task);
 
+	/* The number alone says that it is nowhere: number and address together are never of one time. */
 	if (!bucket || !bucket->nr)
 		return NULL;
 	if (bucket->task == task)
 		return &bucket->entry;
-	/* The only one there is another. */
-	if (bucket->nr == 1 && bucket->task > 1)
-		return NULL;
 	return bpf_map_lookup_elem(&tasks, &task);
 }
 
@@ -406,20 +404,48 @@ static __always_inline void add_member(__u32 class, long nr)
 		__sync_fetch_and_add(&entry->members, nr);
 }
 
+/*
+ * Count a task in its classes, or out of them; the one that it only gets at its exec must not be
+ * given away before. Not static: so the verifier walks it once, not once for each way here.
+ */
+__attribute__((noinline)) int add_members(__u64 value, long nr)
+{
+	if (value & TASK_ENDED)
+		return 0;
+	add_member(TASK_CLASS(value), nr);
+	add_member(TASK_AFTER_EXEC(value), nr);
+	return 0;
+}
+
 /* Change an entry, unless it did change since it was read. Ended tasks are in no class any more. */
 static __always_inline bool replace(__u64 *entry, __u64 old, __u64 new)
 {
-	if (__sync_val_compare_and_swap(entry, old, new) != old)
-		return false;
-	if (TASK_CLASS(old) != TASK_CLASS(new) || (new & TASK_ENDED)) {
-		if (!(new & TASK_ENDED))
-			add_member(TASK_CLASS(new), 1);
-		add_member(TASK_CLASS(old), -1);
-	}
-	return true;
+	bool is_done;
+
+	/* First the new ones: there is no moment in which nobody seems to be in them. */
+	add_members(new, 1);
+	is_done = __sync_val_compare_and_swap(entry, old, new) == old;
+	add_members(is_done ? old : new, -1);
+	return is_done;
 }
 
-/* Enter a task that was not found; false: it is there by now, or the table is full. */
+/* Take a task out of `tasks`. Emptied first: a delete can be refused (-EBUSY before 6.6). */
+static __always_inline void drop_entry(struct task_bucket *bucket, __u64 task)
+{
+	__u64 *entry = bpf_map_lookup_elem(&tasks, &task);
+
+	if (!entry)
+		return;
+	add_members(__sync_lock_test_and_set(entry, 0), -1);
+	if (!bpf_map_delete_elem(&tasks, &task))
+		__sync_fetch_and_add(&bucket->nr, -1);
+}
+
+/*
+ * Enter a task that was not found; false: it is there by now, or the table is full. A walk and a
+ * fork can enter the same task at the same time, one in the bucket, the other in `tasks`: each looks
+ * at the other's place after it wrote its own, so that one of them sees both.
+ */
 static __always_inline bool insert_task(__u64 task, __u64 value)
 {
 	struct task_bucket *bucket = bucket_of(task);
@@ -429,25 +455,34 @@ static __always_inline bool insert_task(__u64 task, __u64 value)
 	/* First the number: whoever could see the entry must look for it. */
 	__sync_fetch_and_add(&bucket->nr, 1);
 	if (__sync_val_compare_and_swap(&bucket->task, 0, 1) == 0) {
+		add_members(value, 1);
 		bucket->entry = value;
 		/* A full barrier: the entry is there before the address. */
 		__sync_lock_test_and_set(&bucket->task, task);
-	} else if (bpf_map_update_elem(&tasks, &task, &value, BPF_NOEXIST)) {
+		if (bucket->nr > 1)
+			drop_entry(bucket, task);
+		return true;
+	}
+	if (bpf_map_update_elem(&tasks, &task, &value, BPF_NOEXIST)) {
 		__sync_fetch_and_add(&bucket->nr, -1);
 		return false;
 	}
-	add_member(TASK_CLASS(value), 1);
-	return true;
+	add_members(value, 1);
+	if (__sync_val_compare_and_swap(&bucket->task, task, task) != task)
+		return true;
+	drop_entry(bucket, task);
+	return false;
 }
 
 /*
- * The class of the current task has changed while it runs: end the slice, begin another. The
+ * The class of the current task has changed while it runs: end the slice, begin another. It is
+ * looked up while the CPU is busy: a sync in between, after yet another change, would be undone. The
  * kernels that can preempt us here (tracepoints since 7.x) have the means to forbid it; the others
  * keep preemption off. A sync may interrupt: the busy word makes it try again.
  */
-static __always_inline void change_running(__u32 class)
+static __always_inline void change_running(void)
 {
-	__u32 cpu, zero = 0;
+	__u32 cpu, class, zero = 0;
 	unsigned long flags;
 	struct cpu_state *state;
 	struct registry *reg;
@@ -463,6 +498,7 @@ static __always_inline void change_running(__u32 class)
 		} else {
 			*(volatile __u64 *)&state->busy = 1;
 			barrier();
+			class = class_of(bpf_get_current_task());
 			if (state->task_class != class)
 				charge(reg, state, cpu, state->task_class, class, false);
 			barrier();
@@ -602,9 +638,10 @@ int on_newtask(struct bpf_raw_tracepoint_args *ctx)
 	if (!entry) {
 		if (!value)
 			return 0;
-		if (!insert_task(child, value))
-			count_failed_insert();
+		insert_task(child, value);
 		entry = find_task(child);
+		if (!entry)
+			count_failed_insert();
 	}
 	/* Marked meanwhile by a walk that saw the parent before or after us: overwritten. */
 	for (int i = 0; entry && i < 8; i++) {
@@ -636,7 +673,7 @@ int on_rename(struct bpf_raw_tracepoint_args *ctx)
 			    TASK_ENTRY(TASK_AFTER_EXEC(value), TASK_AFTER_EXEC(value))))
 			break;
 	}
-	change_running(TASK_AFTER_EXEC(value));
+	change_running();
 	return 0;
 }
 
@@ -653,7 +690,7 @@ static __always_inline int end_task(void)
 		if (replace(entry, value, value | TASK_ENDED))
 			break;
 	}
-	change_running(0);
+	change_running();
 	return 0;
 }
 
@@ -664,40 +701,29 @@ int on_exit_event(void *ctx __attribute__((unused)))
 	return end_task();
 }
 
-/* Near it, on kernels that allow no kprobe there, or skip it. */
+/* Near it, on kernels that allow no kprobe there. */
 SEC("raw_tp/sched_process_exit")
 int on_exit(void *ctx __attribute__((unused)))
 {
 	return end_task();
 }
 
-static __always_inline void forget(struct task_bucket *bucket, __u64 value)
-{
-	if (!(value & TASK_ENDED))
-		add_member(TASK_CLASS(value), -1);
-	__sync_fetch_and_add(&bucket->nr, -1);
-}
-
 SEC("raw_tp/sched_process_free")
 int on_free(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 task = ctx->args[0], *entry, value;
+	__u64 task = ctx->args[0];
 	struct task_bucket *bucket = bucket_of(task);
 
 	if (!bucket || !bucket->nr)
 		return 0;
 	if (bucket->task == task) {
-		value = bucket->entry;
+		/* Emptied first: who sees the next one's address too early finds it uncounted. */
+		add_members(__sync_lock_test_and_set(&bucket->entry, 0), -1);
 		__sync_lock_test_and_set(&bucket->task, 0);
-		forget(bucket, value);
+		__sync_fetch_and_add(&bucket->nr, -1);
 	}
-	/* A walk and a fork that enter the same task at the same time use both places. */
-	entry = bucket->nr ? bpf_map_lookup_elem(&tasks, &task) : NULL;
-	if (entry) {
-		value = *entry;
-		bpf_map_delete_elem(&tasks, &task);
-		forget(bucket, value);
-	}
+	if (bucket->nr)
+		drop_entry(bucket, task);
 	return 0;
 }
 

@@ -120,7 +120,7 @@ struct reg_class {
 	__u32 cell;		/* its first cell; one per event of the set, all in one chunk */
 	__u32 carry;		/* 0 or 1: which copy of its carry cells holds */
 	__u32 pad;
-	__u64 members;		/* tasks now in it that have not ended; written by the kernel */
+	__u64 members;		/* tasks in it now, or after their exec, not ended; by the kernel */
 };
 
 /* In use while a class or scope names it. Written by user space under the lock, then constant. */
@@ -257,8 +257,8 @@ enum leader_prog {
 enum task_link {
 	TASK_LINK_NEWTASK,
 	TASK_LINK_FREE,
-	TASK_LINK_EXIT,
-	TASK_LINK_EXIT_EVENT,	/* optional */
+	TASK_LINK_EXIT_EVENT,	/* either this... */
+	TASK_LINK_EXIT,		/* ...or this */
 	TASK_LINK_RENAME,
 	TASK_LINK_SWITCH,
 	NR_TASK_LINKS

@@ -103,7 +103,10 @@ int bperf_tasks__read(struct bperf_tasks *tasks)
 		}
 		memset(tasks->totals, 0, nr_totals(tasks) * sizeof(*tasks->totals));
 		for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
-			if (leader->classes.class[i].state == REG_READY && is_ours(tasks, i))
+			__u32 state = __atomic_load_n(&leader->classes.class[i].state,
+						      __ATOMIC_ACQUIRE);
+
+			if (state == REG_READY && is_ours(tasks, i))
 				add_class(tasks, i);
 		}
 		if (classes__end_read(&leader->classes, gen))
@@ -251,6 +254,9 @@ static void explain(int err)
 		return;
 	case E2BIG:
 		pr_err("cannot share events: more than %d different ones on one task", SET_EVENTS);
+		return;
+	case EOPNOTSUPP:
+		pr_err("cannot share events of tasks: this kernel cannot walk over one task alone (needs Linux 6.1)");
 		return;
 	case ENOSPC:
 		pr_err("cannot share events: too many counted tasks or threads (at most %d scopes, %d classes)",

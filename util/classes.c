@@ -381,6 +381,8 @@ void classes__fold(struct classes *c, int from, int into)
 	int copy = into ? !c->class[into].carry : 0;
 
 	__atomic_store_n(&c->reg->class_gen, c->reg->class_gen + 1, __ATOMIC_SEQ_CST);
+	/* A store, however ordered, does not keep later ones behind it. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	step(c, "fold-begun");
 	if (into)
 		write_carry(c, from, into, copy);

@@ -409,7 +409,7 @@ static int add_tracepoint(void *ctx, const char *subsys, const char *name)
 	const struct tracepoint_walk *walk = ctx;
 	struct event_config config = { .attr.type = PERF_TYPE_TRACEPOINT };
 	char *text __cleanup(free_ptr) = NULL;
-	uint64_t id;
+	uint64_t id = 0;
 	int err = tracepoint__id(subsys, name, &id);
 
 	if (err)

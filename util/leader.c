@@ -401,7 +401,7 @@ static void explain_load(int err)
 	else if (file && access(file, F_OK))
 		why = " (this kernel has no BTF: it needs CONFIG_DEBUG_INFO_BTF)";
 	else if (err == -EINVAL || err == -ENOTSUP || err == -EOPNOTSUPP)
-		why = " (kernel too old, or without a BPF JIT: needs 5.12 and net.core.bpf_jit_enable=1; -vv has the verifier's words)";
+		why = " (kernel too old, or without a BPF JIT: needs Linux 6.1 and net.core.bpf_jit_enable=1; -vv has the verifier's words)";
 	pr_err("cannot share events: loading the BPF programs failed: %s%s", strerror(-err), why);
 }
 

@@ -26,8 +26,9 @@ static const struct {
 } task_links[NR_TASK_LINKS] = {
 	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false },
 	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false },
-	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", false },
 	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true },
+	/* Only without the kprobe: in 6.1 it comes earlier, and what is between would be lost. */
+	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true },
 	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false },
 	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false },
 };
@@ -233,14 +234,15 @@ static void close_links(struct leader *leader)
 static int make_links(struct leader *leader)
 {
 	for (int i = 0; i < NR_TASK_LINKS; i++) {
-		int prog_fd = leader->prog_fds[task_links[i].prog];
-		int fd = task_links[i].tracepoint ?
-				 open_raw_tracepoint(task_links[i].tracepoint, prog_fd) :
-				 open_kprobe("perf_event_exit_task", prog_fd);
-		int err;
+		int prog_fd = leader->prog_fds[task_links[i].prog], fd, err;
 
 		leader->registry->task_link_ids[i] = 0;
-		if (fd < 0 && task_links[i].is_optional)
+		if (i == TASK_LINK_EXIT && leader->task_link_fds[TASK_LINK_EXIT_EVENT] >= 0)
+			continue;
+		fd = task_links[i].tracepoint ?
+			     open_raw_tracepoint(task_links[i].tracepoint, prog_fd) :
+			     open_kprobe("perf_event_exit_task", prog_fd);
+		if (fd < 0 && i == TASK_LINK_EXIT_EVENT)
 			continue;
 		if (fd < 0)
 			return fd;
@@ -260,6 +262,13 @@ static int purge(struct leader *leader)
 	__u64 task;
 	int err;
 
+	/* Nobody ever has: there is nothing to look for. */
+	if (leader->registry->nr_scopes == 1)
+		return 0;
+	/* A link's id goes before its program is detached: what still runs could write after us. */
+	err = leader_tasks__wait(leader);
+	if (err)
+		return err;
 	while (!bpf_map_get_next_key(leader->map_fds[LEADER_TASKS], NULL, &task)) {
 		if (bpf_map_delete_elem(leader->map_fds[LEADER_TASKS], &task) && errno != ENOENT)
 			return -errno;
@@ -296,6 +305,18 @@ int leader_tasks__attach(struct leader *leader)
 
 /* --- marking --- */
 
+/* Kernels before 6.1 walk over all tasks whatever they are asked for, and do not say so. */
+static int check_filter(int link, const union bpf_iter_link_info *want)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(link, &info, &len))
+		return -errno;
+	return info.iter.task.tid == want->task.tid && info.iter.task.pid == want->task.pid ?
+		       0 : -EOPNOTSUPP;
+}
+
 /*
  * One walk of on_mark: over one process or thread, by its number in our pid namespace; over all
  * tasks for those of the process that the last such walk saw, or for really all.
@@ -309,6 +330,7 @@ static int walk(struct leader *leader, enum mark_kind kind, pid_t nr, bool all)
 	int iter __cleanup(close_fd) = -1;
 	char buf[64];
 	ssize_t len;
+	int err;
 
 	request->seen = request->changed = request->unknown = request->failed = 0;
 	request->kind = all ? kind : MARK_WALKED;
@@ -319,7 +341,10 @@ static int walk(struct leader *leader, enum mark_kind kind, pid_t nr, bool all)
 		info.task.tid = nr;
 	link = bpf_link_create(leader->prog_fds[LEADER_ON_MARK], 0, BPF_TRACE_ITER, &opts);
 	if (link < 0)
-		return errno == ESRCH ? 0 : -errno;
+		return errno == ESRCH ? 0 : errno == E2BIG ? -EOPNOTSUPP : -errno;
+	err = all ? 0 : check_filter(link, &info);
+	if (err)
+		return err;
 	iter = bpf_iter_create(link);
 	if (iter < 0)
 		return -errno;
@@ -366,11 +391,14 @@ static int add_wanted(struct leader *leader, int scope)
 	__u32 class;
 
 	while (!bpf_map_get_next_key(fd, NULL, &class)) {
-		int to = classes__with(&leader->classes, class, scope), err;
+		int to = 0, err;
 
+		/* What a marking that died has left may be no class any more. */
+		if (!class || leader->classes.class[class].state == REG_READY)
+			to = classes__with(&leader->classes, class, scope);
 		if (to < 0)
 			return to;
-		err = add_transition(leader, class, to);
+		err = to ? add_transition(leader, class, to) : 0;
 		if (err)
 			return err;
 		if (bpf_map_delete_elem(fd, &class))
@@ -482,7 +510,12 @@ static bool has_members(const struct leader *leader, int run)
 			return true;
 	}
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		if (find_scope(leader, leader->cpus[cpu].task_class, run, &depth))
+		const struct cpu_state *state = &leader->cpus[cpu];
+		__u32 class = __atomic_load_n(&state->task_class, __ATOMIC_ACQUIRE);
+
+		/* It may have left a class whose sums are still on their way to us. */
+		if (find_scope(leader, class, run, &depth) ||
+		    __atomic_load_n(&state->seq, __ATOMIC_ACQUIRE) & 1)
 			return true;
 	}
 	return false;
@@ -526,7 +559,6 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 	struct classes *c = &leader->classes;
 	int class, err = 0;
 
-	/* A held workload's class after its exec has no members yet: it ends with us, unexecuted. */
 	if (has_members(leader, run))
 		err = unmark(leader, run);
 	while (!err && (class = deepest(leader, run))) {
@@ -548,6 +580,7 @@ void leader_tasks__repair(struct leader *leader)
 {
 	struct registry *reg = leader->registry;
 	bool has_scopes = false;
+	__u32 alive = 0;
 
 	classes__repair(&leader->classes);
 	for (__u32 i = 1; i < reg->nr_scopes && !has_scopes; i++)
@@ -559,9 +592,16 @@ void leader_tasks__repair(struct leader *leader)
 		purge(leader);
 		return;
 	}
-	for (int run = 0; run < MAX_RUNS; run++) {
-		if (reg->run[run].token && !leader__is_run_alive(reg->run[run].token))
-			leader_tasks__remove_scopes(leader, run);
+	/* Of runs that died, and what one that left could not remove. */
+	for (__u32 i = 1; i < reg->nr_scopes; i++) {
+		__u32 run = reg->scope[i].run;
+
+		if (!run || run == alive)
+			continue;
+		if (reg->run[run - 1].token && leader__is_run_alive(reg->run[run - 1].token))
+			alive = run;
+		else
+			leader_tasks__remove_scopes(leader, run - 1);
 	}
 }
 
