@@ -154,12 +154,27 @@ int leader_tasks__wait(struct leader *leader)
 	return 0;
 }
 
+/*
+ * How often a program was skipped because another task, preempted in it, had not left it yet on
+ * that CPU: a fork, exec or exit that nobody saw.
+ */
+static __u64 nr_skipped(int prog_fd)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	return prog_fd < 0 || bpf_obj_get_info_by_fd(prog_fd, &info, &len) ? 0 :
+									     info.recursion_misses;
+}
+
 __u64 leader_tasks__lost(const struct leader *leader)
 {
 	__u64 lost = leader->counts->failed_inserts;
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
 		lost += leader->cpus[cpu].failed_reads + leader->cpus[cpu].lost;
+	for (int i = 0; i < NR_TASK_LINKS; i++)
+		lost += nr_skipped(leader->prog_fds[task_links[i].prog]);
 	return lost;
 }
 
