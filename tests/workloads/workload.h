@@ -39,8 +39,9 @@ static inline void spin(unsigned long n)
 #endif
 }
 
-/* The n-th argument as a number; @fallback if there is none. */
-static inline unsigned long number(int argc, char **argv, int n, unsigned long fallback)
+/* The n-th argument as a number; @fallback if there is none. Not inline: main() may vfork(). */
+__attribute__((noinline, unused)) static unsigned long number(int argc, char **argv, int n,
+							      unsigned long fallback)
 {
 	unsigned long value;
 	char *end;
