@@ -59,41 +59,37 @@ found_gang() {
 	read -r -a tids < <(sed -n 's/^ready *//p' "$T/gang")
 }
 
-# work : have the gang work once, until it sleeps again. Nothing is executed for it but what waits.
+# work [PID] : have the gang work once, until it sleeps again
 work() {
-	local before
-	before=$(nr_done)
-	kill -USR1 "$gang"
-	wait_for has_done $((before + 1))
-	wait_for sleeps "$gang"
+	local pid=${1:-$gang} file=$T/gang before
+	before=$(grep -c done "$file" || :)
+	kill -USR1 "$pid"
+	wait_for is_done "$file" $((before + 1))
+	# and that it sleeps
+	wait_for grep -q '^State:.S' "/proc/$pid/status"
 }
 
-# nr_done : how often the gang has worked
-nr_done() {
-	local line nr=0
-	while read -r line; do
-		[ "$line" != "done" ] || nr=$((nr + 1))
-	done <"$T/gang"
-	echo $nr
+is_done() {
+	[ "$(grep -c done "$1")" -ge "$2" ]
 }
 
-has_done() {
-	[ "$(nr_done)" -ge "$1" ]
-}
-
-sleeps() {
-	local text
-	read -r text <"/proc/$1/stat"
-	[[ $text = *') S '* ]]
-}
-
-# window NAME OPTION... : a run in the background that shares what is marked with b, or everything
-# with --bpf-counters, and counts when told to
+# window NAME OPTION... : a shared run in the background that counts when told to
 window() {
 	local name=$1
 	shift
 	open_control "$name"
-	background "$T/$name.err" perf stat --bpf-attr-map "$ATTR_MAP" -x, \
+	background "$T/$name.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
+		-o "$T/$name.out" -D -1 --control "fifo:$T/$name.ctl,$T/$name.ack" "$@"
+	run_pid[$name]=$!
+	tell "$name" ping
+}
+
+# plain_window NAME OPTION... : the same, counting plainly
+plain_window() {
+	local name=$1
+	shift
+	open_control "$name"
+	background "$T/$name.err" perf stat -x, \
 		-o "$T/$name.out" -D -1 --control "fifo:$T/$name.ctl,$T/$name.ack" "$@"
 	run_pid[$name]=$!
 	tell "$name" ping
@@ -181,16 +177,4 @@ same_state() {
 
 is_same_state() {
 	state | cmp -s "$1" -
-}
-
-# alike PERCENT EVENT COMMAND... : counted in one run, shared and plainly at the same time
-alike() {
-	local percent=$1 event=$2 colon=:
-	shift 2
-	[[ $event != *:* ]] || colon=
-	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/alike.out" -e "$event,$event${colon}b" "$@" \
-		>"$T/alike.err" 2>&1 3>&-
-	clean "$T/alike.err"
-	echo "$event, $*: $(rows "$T/alike.out" | tr '\n' ' ')" >&2
-	within "$(field "$event${colon}b" 1 "$T/alike.out")" "$(field "$event" 1 "$T/alike.out")" "$percent"
 }

@@ -22,6 +22,18 @@ U=instructions:u
 	nothing_left
 }
 
+# alike PERCENT EVENT COMMAND... : counted in one run, shared and plainly at the same time
+alike() {
+	local percent=$1 event=$2 colon=:
+	shift 2
+	[[ $event != *:* ]] || colon=
+	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/alike.out" -e "$event,$event${colon}b" "$@" \
+		>"$T/alike.err" 2>&1 3>&-
+	clean "$T/alike.err"
+	echo "$event, $*: $(rows "$T/alike.out" | tr '\n' ' ')" >&2
+	within "$(field "$event${colon}b" 1 "$T/alike.out")" "$(field "$event" 1 "$T/alike.out")" "$percent"
+}
+
 @test "context switches are exact" {
 	local n
 	for n in 0 250; do
@@ -51,7 +63,7 @@ U=instructions:u
 @test "-p and -t: a process with threads, its children, one thread" {
 	gang 3 1000000 5
 	# 10 million by the threads, 5 by the children, twice that in instructions
-	export -f work wait_for nr_done has_done sleeps
+	export -f work wait_for is_done
 	export T gang
 	both -e $U,cycles -p "$gang" -- bash -c work
 	agree 0.01 $U
@@ -69,7 +81,7 @@ U=instructions:u
 
 @test "--per-thread: each thread its own row" {
 	gang 3 1000000 2
-	export -f work wait_for nr_done has_done sleeps
+	export -f work wait_for is_done
 	export T gang
 	perf stat --per-thread -x, -o "$T/plain.out" -e $U,cycles:u -p "$gang" -- bash -c work
 	shared --per-thread -x, -o "$T/shared.out" -e $U,cycles:u -p "$gang" -- bash -c work
@@ -134,8 +146,8 @@ U=instructions:u
 	both -D 20 -e $U "$WORKLOADS/spin" 50000000
 	agree 2
 	gang 2 1000000
-	window a --bpf-counters -e $U -p "$gang"
-	window b -e $U -p "$gang"
+	window a -e $U -p "$gang"
+	plain_window b -e $U -p "$gang"
 	work
 	tell_all enable a b
 	work
@@ -155,7 +167,7 @@ U=instructions:u
 
 # one_plain EVENT TARGET : what one time of the gang's work is to plain perf events, to $one
 one_plain() {
-	window plain -e "$1" $2
+	plain_window plain -e "$1" $2
 	tell plain enable
 	work
 	tell plain disable
@@ -165,16 +177,16 @@ one_plain() {
 
 @test "overlap: by process, by thread, in a command; leaving in every order" {
 	local order name one process thread left
-	window idle --bpf-counters -e cs -p 1
+	window idle -e cs -p 1
 	for order in "p t c" "p c t" "t p c" "t c p" "c p t" "c t p"; do
 		# the command's shell is told to end with its run; the gang stays
-		window c --bpf-counters -e $U,cs -- sh -c 'trap "" TERM; "$0" 2 500000 2 >"$1"' "$WORKLOADS/gang" "$T/gang"
+		window c -e $U,cs -- sh -c 'trap "" TERM; "$0" 2 500000 2 >"$1"' "$WORKLOADS/gang" "$T/gang"
 		wait_for grep -q ready "$T/gang"
 		gang=$(pgrep -x gang)
 		jobs_started+=("$gang")
 		found_gang
-		window p --bpf-counters -e $U -p "$gang"
-		window t --bpf-counters -e cycles:u,$U -t "${tids[0]}"
+		window p -e $U -p "$gang"
+		window t -e cycles:u,$U -t "${tids[0]}"
 		if [ -z "${process:-}" ]; then
 			one_plain $U "-p $gang"
 			process=$one
@@ -212,9 +224,9 @@ one_plain() {
 	for order in "p t b" "p b t" "t p b" "t b p" "b p t" "b t p"; do
 		for name in $order; do
 			case $name in
-			p) window p --bpf-counters -e $U -p "$gang" ;;
-			t) window t --bpf-counters -e $U,cycles:u -t "${tids[0]}" ;;
-			b) window b --bpf-counters -e cs,$U -p "$other,$gang" ;;
+			p) window p -e $U -p "$gang" ;;
+			t) window t -e $U,cycles:u -t "${tids[0]}" ;;
+			b) window b -e cs,$U -p "$other,$gang" ;;
 			esac
 			tell $name enable
 			work
@@ -298,9 +310,9 @@ gangs_said() {
 	gang 2 500000 1
 	one_plain $U "-p $gang"
 	for how in stop INT TERM KILL; do
-		window first --bpf-counters -e $U,cycles:u -p "$gang"
-		window second --bpf-counters -e $U -p "$gang"
-		window third --bpf-counters -e cs,$U -p "$gang"
+		window first -e $U,cycles:u -p "$gang"
+		window second -e $U -p "$gang"
+		window third -e cs,$U -p "$gang"
 		tell_all enable first second third
 		work
 		if [ $how = stop ]; then
@@ -326,7 +338,7 @@ gangs_said() {
 
 @test "the last run is killed: nothing is left but an entry, and the next run works" {
 	gang 1 500000
-	window last --bpf-counters -e $U -p "$gang"
+	window last -e $U -p "$gang"
 	tell last enable
 	work
 	kill -KILL "${run_pid[last]}"
@@ -375,18 +387,18 @@ ask() {
 	plain=$(field $U 1 "$T/plain.out")
 	ask "$command"
 	# each way of counting the shell, and a counted command inside
-	window old -e $U -p "$server"
+	plain_window old -e $U -p "$server"
 	tell old enable
 	ask "$command"
 	tell old disable
-	window new --bpf-counters -e $U,cs -p "$server"
+	window new -e $U,cs -p "$server"
 	tell new enable
 	ask "$command"
 	tell new disable
 	finish old new
 	cat "$T/old.out" "$T/new.out"
 	within "$(field $U 1 "$T/new.out")" "$(field $U 1 "$T/old.out")" 0.5
-	window outer --bpf-counters -e $U -p "$server"
+	window outer -e $U -p "$server"
 	tell outer enable
 	ask "perf stat --bpf-counters --bpf-attr-map $ATTR_MAP -x, -o $T/inner.out -e $U,cycles:u $command"
 	tell outer disable
@@ -398,7 +410,7 @@ ask() {
 }
 
 @test "10,000 short-lived children: none missed, no entry left" {
-	window idle --bpf-counters -e cs -p 1
+	window idle -e cs -p 1
 	perf stat -x, -o "$T/plain.out" -e $U "$WORKLOADS/forks" 1000 1000
 	shared -x, -o "$T/shared.out" -e $U "$WORKLOADS/forks" 8000 1000
 	within "$(field $U 1 "$T/shared.out")" $((8 * $(field $U 1 "$T/plain.out"))) 1
@@ -426,160 +438,3 @@ ask() {
 	nothing_left
 }
 
-@test "targets that come and go while they are marked" {
-	local i one
-	window idle --bpf-counters -e cs -p 1
-	for ((i = 0; i < 30; i++)); do
-		# each time a little later in the life of the gang of processes
-		"$WORKLOADS/tree" 2 4 $((i * 3000)) 3>&- &
-		jobs_started+=($!)
-		shared -x, -o "$T/gone.out" -e $U -p $! 2>"$T/gone.err" || :
-		refute grep -E 'missed|failed|cannot' "$T/gone.err"
-	done
-	wait_for state_is members 1
-	wait_for state_is entries 1
-	[ "$(state scopes)$(state classes)" = 11 ]
-	finish idle
-	nothing_left
-}
-
-@test "forks all the time while it is marked: each later child counts" {
-	local delay target
-	window idle --bpf-counters -e cs -p 1
-	for delay in 0.01 0.023 0.05; do
-		"$WORKLOADS/forks" 3000 20000 3>&- &
-		target=$!
-		jobs_started+=("$target")
-		sleep $delay
-		window a --bpf-counters -e $U -p $target
-		window b -e $U -p $target
-		tell_all enable a b
-		sleep 0.2
-		tell_all disable a b
-		wait $target
-		wait "${run_pid[a]}" "${run_pid[b]}"
-		rows "$T/a.out"; rows "$T/b.out"
-		clean "$T/a.err"
-		within "$(field $U 1 "$T/a.out")" "$(field $U 1 "$T/b.out")" 3
-	done
-	finish idle
-	nothing_left
-}
-
-@test "a task that never switches is counted from its marking on" {
-	local start
-	"$WORKLOADS/spinfor" 100 3>&- &
-	local target=$!
-	jobs_started+=("$target")
-	# it gives way to nobody of the ordinary kind, the runs are of a higher kind still
-	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
-	chrt -f -p 10 $target
-	chrt -f 20 perf stat -x, -o "$T/plain.out" -e $U -p $target sleep 1
-	chrt -f 20 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/shared.out" -e $U -p $target sleep 1
-	cat "$T/plain.out" "$T/shared.out"
-	within "$(field $U 1 "$T/shared.out")" "$(field $U 1 "$T/plain.out")" 1
-	in_range "$(field $U 1 "$T/shared.out")" 900000000 1010000000
-	kill $target
-}
-
-@test "100 short runs beside a long one leave nothing, and the long one is right" {
-	local i before one
-	gang 2 300000 1
-	one_plain $U "-p $gang"
-	window long --bpf-counters -e $U,cs -p "$gang"
-	tell long enable
-	work
-	state >"$T/before"
-	for ((i = 0; i < 100; i++)); do
-		case $((i % 5)) in
-		0) shared -x, -o "$T/s.out" -e $U,cycles:u -p "$gang" -- true ;;
-		1) shared -x, -o "$T/s.out" -e cycles:u -t "${tids[0]}" -- true ;;
-		2) shared -x, -o "$T/s.out" -e $U "$WORKLOADS/spin" 1000 ;;
-		3) shared -x, -o "$T/s.out" --per-thread -e cs,faults -p "$gang" -- true ;;
-		4) shared -x, -o "$T/s.out" -i -e $U -p "$gang" -- true ;;
-		esac 2>>"$T/s.err"
-		[ $((i % 25)) != 0 ] || work
-	done
-	[ ! -s "$T/s.err" ]
-	same_state "$T/before"
-	tell long disable
-	finish long
-	counted long $U 5
-	nothing_left
-}
-
-# killed_at STEP COMMAND... : it dies there
-killed_at() {
-	local step=$1 status=0
-	shift
-	PERF_TEST_KILL_AT=$step "$@" >"$T/killed.err" 2>&1 3>&- || status=$?
-	[ $status = 137 ] || { echo "not killed at $step: $status" >&2; cat "$T/killed.err" >&2; return 1; }
-}
-
-@test "killed at each step beside a living run: that is right, and the next run repairs" {
-	local step events times=1 one
-	gang 2 200000 1
-	one_plain $U "-p $gang"
-	window living --bpf-counters -e $U,cs -p "$gang"
-	tell living enable
-	work
-	state >"$T/before"
-	for step in run-written run-added run-left run-removed \
-		event-written event-claimed event-opened event-numbered event-ready event-joined \
-		event-announced event-left event-closing event-closed event-freed \
-		scope-written scope-added scope-freed class-written class-added walked \
-		set-emptied set-written set-added \
-		fold-{begun,written,decided,switched,zeroed,freed,done,over}; do
-		events=$U,cycles:u,cs
-		# a set of events is made once
-		case $step in
-		set-emptied) events=$U,faults ;;
-		set-written) events=$U,faults:u ;;
-		set-added) events=$U,faults:k ;;
-		esac
-		killed_at $step shared -e $events -p "$gang" -- true
-		[[ $step != fold-* ]] || tell living disable
-		[[ $step != fold-* ]] || tell living enable
-		work
-		shared -x, -o "$T/next.out" -e $U -p "$gang" -- bash -c "$(declare -f wait_for nr_done has_done sleeps work)
-			T=$T gang=$gang; work" 2>"$T/next.err"
-		times=$((times + 2))
-		echo "$step: $(field $U 1 "$T/next.out"), expected $one"
-		[ ! -s "$T/next.err" ]
-		within "$(field $U 1 "$T/next.out")" "$one" 0.1
-		same_state "$T/before"
-	done
-	# the sums moved as well while nobody had read them in between
-	for step in fold-{begun,written,decided,switched,zeroed,freed,done,over}; do
-		killed_at $step shared -e $U,cycles:u,cs -p "$gang" -- bash -c "$(declare -f wait_for nr_done has_done sleeps work)
-			T=$T gang=$gang; work"
-		work
-		times=$((times + 2))
-		shared -x, -o "$T/next.out" -e $U -p "$gang" -- true
-		same_state "$T/before"
-	done
-	tell living disable
-	finish living
-	counted living $U $times
-	nothing_left
-}
-
-@test "killed while it makes the leader, or the links: the next run is right" {
-	local step
-	for step in leader-written leader-complete task-link-made; do
-		killed_at $step shared -e $U "$WORKLOADS/spin" 1000000
-		shared -x, -o "$T/next.out" -e $U "$WORKLOADS/spin" 1000000 2>"$T/next.err"
-		[ ! -s "$T/next.err" ]
-		in_range "$(field $U 1 "$T/next.out")" 2000000 2030000
-		nothing_left
-	done
-	window cpus --bpf-counters -a -e cycles
-	killed_at task-link-made shared -e $U "$WORKLOADS/spin" 1000000
-	shared -x, -o "$T/next.out" -e $U "$WORKLOADS/spin" 1000000 2>"$T/next.err"
-	[ ! -s "$T/next.err" ]
-	in_range "$(field $U 1 "$T/next.out")" 2000000 2030000
-	[ "$(state scopes)$(state classes)" = 00 ]
-	wait_for state_is entries 0
-	finish cpus
-	nothing_left
-}
