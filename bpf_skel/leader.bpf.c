@@ -158,6 +158,15 @@ struct {
 	__uint(max_entries, 1);
 } counts SEC(".maps");
 
+/*
+ * Calls for whoever waits: something has changed that a run should look after. What is in it means
+ * nothing; to have called is enough. Written by programs, emptied by whoever looks.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1);			/* a page, set before load */
+} calls SEC(".maps");
+
 static __always_inline void count_failed_insert(void)
 {
 	__u32 zero = 0;
@@ -173,11 +182,6 @@ static __always_inline void count_failed_insert(void)
 static __always_inline void raise_seq(__u64 *seq)
 {
 	__sync_lock_test_and_set(seq, *seq + 1);
-}
-
-static __always_inline __u32 event_gen(struct registry *reg, __u32 slot)
-{
-	return reg->event[slot].gen;
 }
 
 static __always_inline long read_event(__u32 slot, __u32 cpu, struct bpf_perf_event_value *now)
@@ -202,7 +206,6 @@ static __always_inline void set_snapshot(struct event_reading *snap,
 
 /* What the loops over events share. */
 struct slice {
-	struct registry *reg;
 	struct cpu_state *state;
 	struct reg_set *from, *to;	/* the events of the slices that end and begin */
 	struct sum_block *block;	/* the cells of the one that ends */
@@ -230,7 +233,7 @@ static __always_inline long end_one(__u32 i, struct slice *slice)
 {
 	__u32 slot = slice->from->slot[i] % MAX_EVENTS;
 	struct event_reading *snap = &slice->state->snapshot[slot];
-	__u32 gen = event_gen(slice->reg, slot);
+	__u32 gen = slice->state->base[slot].gen;
 	struct bpf_perf_event_value now;
 
 	if (read_failed(slice, snap, slot, &now))
@@ -266,7 +269,7 @@ static __always_inline long begin_one(__u32 i, struct slice *slice)
 		return 0;
 	if (slice->at_switch && slice->to->has_switches)
 		now.counter += slice->to->is_switches[i];
-	set_snapshot(snap, &now, event_gen(slice->reg, slot));
+	set_snapshot(snap, &now, slice->state->base[slot].gen);
 	return 0;
 }
 
@@ -315,13 +318,13 @@ static __always_inline void begin_events(struct slice *slice, __u32 nr)
 }
 
 /* Charge the running slice to the class @old and begin one of the class @new. */
-static __always_inline void charge(struct registry *reg, struct cpu_state *state, __u32 cpu,
-				   __u32 old, __u32 new, bool at_switch)
+static __always_inline void charge(struct cpu_state *state, __u32 cpu, __u32 old, __u32 new,
+				   bool at_switch)
 {
 	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
 	struct reg_class *to = bpf_map_lookup_elem(&classes, &new);
 	struct slice slice = {
-		.reg = reg, .state = state, .cpu = cpu, .at_switch = at_switch,
+		.state = state, .cpu = cpu, .at_switch = at_switch,
 	};
 	__u32 chunk;
 	void *inner;
@@ -485,17 +488,15 @@ static __always_inline bool insert_task(__u64 task, __u64 value)
  */
 static __always_inline void change_running(void)
 {
-	__u32 cpu, class, zero = 0;
+	__u32 cpu, class;
 	unsigned long flags;
 	struct cpu_state *state;
-	struct registry *reg;
 
 	if (has_irq_save())
 		bpf_local_irq_save(&flags);
 	cpu = bpf_get_smp_processor_id();
 	state = bpf_map_lookup_elem(&cpus, &cpu);
-	reg = bpf_map_lookup_elem(&registry, &zero);
-	if (state && reg) {
+	if (state) {
 		if (state->busy) {
 			state->lost++;
 		} else {
@@ -503,7 +504,7 @@ static __always_inline void change_running(void)
 			barrier();
 			class = class_of(bpf_get_current_task());
 			if (state->task_class != class)
-				charge(reg, state, cpu, state->task_class, class, false);
+				charge(state, cpu, state->task_class, class, false);
 			barrier();
 			*(volatile __u64 *)&state->busy = 0;
 		}
@@ -522,9 +523,8 @@ static __always_inline void change_running(void)
 SEC("raw_tp")
 int on_switch(void *ctx __attribute__((unused)))
 {
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, class;
+	__u32 cpu = bpf_get_smp_processor_id(), class;
 	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
-	struct registry *reg;
 	__u64 next;
 
 	if (!state)
@@ -537,24 +537,23 @@ int on_switch(void *ctx __attribute__((unused)))
 		state->lost++;
 		return 0;
 	}
-	reg = bpf_map_lookup_elem(&registry, &zero);
-	if (reg)
-		charge(reg, state, cpu, state->task_class, class, true);
+	charge(state, cpu, state->task_class, class, true);
 	return 0;
 }
 
 /* The CPU's row, and which slots of it are wanted. */
 struct sync {
-	struct registry *reg;
+	struct cpu_state *state;
 	struct cpu_readings *row;
 	__u32 cpu;
 	__u64 mask[MASK_WORDS];
 };
 
-/* Read one event into the row; the numbers of a failed read are never used. */
+/* Read one event into the row; a read that fails leaves the numbers as they were. */
 static long sync_event(__u32 slot, struct sync *sync)
 {
 	struct event_reading *to;
+	const struct event_base *base;
 	struct bpf_perf_event_value now;
 	long err;
 
@@ -562,21 +561,29 @@ static long sync_event(__u32 slot, struct sync *sync)
 	if (!(sync->mask[slot / 64] >> slot % 64 & 1))
 		return 0;
 	to = &sync->row->event[slot];
+	base = &sync->state->base[slot];
 	err = read_event(slot, sync->cpu, &now);
-	if (err) {
-		to->gen = event_gen(sync->reg, slot);
-		to->err = -err;
+	to->gen = base->gen;
+	to->err = -err;
+	if (err)
 		return 0;
-	}
-	set_snapshot(to, &now, event_gen(sync->reg, slot));
-	to->err = 0;
+	to->counter = base->counter + now.counter;
+	to->enabled_ns = base->enabled_ns + now.enabled;
+	to->running_ns = base->running_ns + now.running;
 	return 0;
+}
+
+static __always_inline void read_row(struct sync *sync, __u64 nr_slots)
+{
+	raise_seq(&sync->row->seq);
+	bpf_loop(nr_slots, sync_event, sync, 0);
+	raise_seq(&sync->row->seq);
 }
 
 /*
  * Bring this CPU up to date: its row, for the slots in the mask that the first four arguments are,
- * of which the highest is below the fifth; and, if the sixth is not 0, the sums of the task it runs, whose class is looked up again: it may
- * have been marked since it was switched to.
+ * of which the highest is below the fifth; and, if the sixth is not 0, the sums of the task it
+ * runs, whose class is looked up again: it may have been marked since it was switched to.
  * Never attached, run by BPF_PROG_TEST_RUN only. Returns 1 when done and 0 when it found another
  * change under way: on the caller's own CPU a test run leaves interrupts on, and another one may
  * come in the interrupt. (Newer kernels skip such a run themselves and report 0, too.)
@@ -584,19 +591,17 @@ static long sync_event(__u32 slot, struct sync *sync)
 SEC("raw_tp")
 int on_sync(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u64 nr_slots = ctx->args[4], with_tasks = ctx->args[5];
 	struct sync sync = {
+		.cpu = bpf_get_smp_processor_id(),
 		.mask = { ctx->args[0], ctx->args[1], ctx->args[2], ctx->args[3] },
 	};
-	__u64 nr_slots = ctx->args[4], with_tasks = ctx->args[5];
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
-	struct cpu_readings *row;
+	__u32 cpu = sync.cpu;
 	struct cpu_state *state;
-	struct registry *reg;
 
-	row = bpf_map_lookup_elem(&readings, &cpu);
-	state = bpf_map_lookup_elem(&cpus, &cpu);
-	reg = bpf_map_lookup_elem(&registry, &zero);
-	if (!row || !state || !reg)
+	sync.row = bpf_map_lookup_elem(&readings, &cpu);
+	sync.state = state = bpf_map_lookup_elem(&cpus, &cpu);
+	if (!sync.row || !state)
 		return 0;
 	if (state->busy) {
 		state->nested++;
@@ -605,17 +610,55 @@ int on_sync(struct bpf_raw_tracepoint_args *ctx)
 	/* Runs nest strictly on one CPU, so plain stores do; the compiler must keep their order. */
 	*(volatile __u64 *)&state->busy = 1;
 	barrier();
-	raise_seq(&row->seq);
-	sync.reg = reg;
-	sync.row = row;
-	sync.cpu = cpu;
-	bpf_loop(nr_slots, sync_event, &sync, 0);
-	raise_seq(&row->seq);
+	read_row(&sync, nr_slots);
 	if (with_tasks)
-		charge(reg, state, cpu, state->task_class, class_of(bpf_get_current_task()), false);
+		charge(state, cpu, state->task_class, class_of(bpf_get_current_task()), false);
 	barrier();
 	*(volatile __u64 *)&state->busy = 0;
 	return 1;
+}
+
+/*
+ * Before each step of a CPU that comes or goes, on that CPU. While it goes, what its events counted
+ * is read: at one of the steps the kernel takes them away. When it has come, runs are called to
+ * open others; the last step is before the first task can run there.
+ */
+SEC("raw_tp/cpuhp_enter")
+int on_hotplug(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	int target = ctx->args[1], now = ctx->args[2];
+	struct sync sync = { .mask = { -1, -1, -1, -1 } };
+	struct cpu_state *state;
+	unsigned long flags;
+
+	if (ctx->args[0] != cpu)
+		return 0;
+	sync.cpu = cpu;
+	sync.row = bpf_map_lookup_elem(&readings, &cpu);
+	sync.state = state = bpf_map_lookup_elem(&cpus, &cpu);
+	if (!sync.row || !state)
+		return 0;
+	state->is_leaving = target < now;
+	if (target >= now) {
+		state->up_ns = bpf_ktime_get_ns();
+		bpf_ringbuf_output(&calls, &cpu, sizeof(cpu), 0);
+		return 0;
+	}
+	if (has_irq_save())
+		bpf_local_irq_save(&flags);
+	/* Whoever holds it reads, too, and there is another step to come. */
+	if (!state->busy) {
+		*(volatile __u64 *)&state->busy = 1;
+		barrier();
+		read_row(&sync, MAX_EVENTS);
+		barrier();
+		*(volatile __u64 *)&state->busy = 0;
+	}
+	if (has_irq_save())
+		bpf_local_irq_restore(&flags);
+	__sync_fetch_and_add(&state->epoch, 2);
+	return 0;
 }
 
 /* A child gets the class that its parent's class leaves to children. */

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LEADER_LAYOUT 2
+#define LEADER_LAYOUT 3
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -68,11 +68,24 @@ struct attr_key {
 
 /* One reading of one event on one CPU. Written by on_sync, read by user space. */
 struct event_reading {
-	__u64 counter;		/* counter units, since the event was opened */
+	__u64 counter;		/* counter units */
 	__u64 enabled_ns;
 	__u64 running_ns;
 	__u32 err;		/* errno of the read; the numbers are then of an older reading */
-	__u32 gen;		/* reg_event.gen when it was read */
+	__u32 gen;		/* event_base.gen when it was read */
+};
+
+/*
+ * What a slot's readings on one CPU start from, so that they only ever grow, whichever perf events
+ * are in the slot one after the other: those of a CPU that goes offline are dead for good, and it
+ * gets others when it returns. Written by user space under the lock.
+ */
+struct event_base {
+	__u64 counter;		/* the last reading before this perf event */
+	__u64 enabled_ns;	/* and the time without any, which is enabled and not running */
+	__u64 running_ns;
+	__u32 gen;		/* raised before another perf event is put here; never 0 then */
+	__u32 epoch;		/* cpu_state.epoch of that, plus 1; another one: to be done again */
 };
 
 /* The readings of one CPU, for runs that count whole CPUs. */
@@ -91,7 +104,11 @@ struct cpu_state {
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
 	__u64 lost;		/* switches that found the CPU busy and were not charged */
 	__u64 nested;		/* syncs that found it busy and did nothing */
+	__u64 up_ns;		/* CLOCK_MONOTONIC when it last came online; 0: it always was */
+	__u32 epoch;		/* even; raised while it goes offline, again and again */
+	__u32 is_leaving;	/* 1 from then until it comes back */
 	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began; gen 0: unknown */
+	struct event_base base[MAX_EVENTS];
 };
 
 /* What one event counted in one class on one CPU. Written by the programs on that CPU. */
@@ -206,11 +223,9 @@ enum reg_state {
 /* One shared event; written by user space under the lock. */
 struct reg_event {
 	__u32 state;		/* enum reg_state; made REG_READY last, unmade first */
-	__u32 gen;		/* raised whenever perf events are put into the slot */
 	__u32 leader;		/* slot of the group's leader; its own when it stands alone */
 	__u32 nr_members;	/* of a group leader: members, in consecutive slots; else 0 */
 	__u32 nr_open;		/* perf events in the slot: CPUs it is open on */
-	__u32 pad;
 	__u64 users[MAX_RUNS / 64];	/* bit per run */
 	struct attr_key key;	/* canonical struct perf_event_attr */
 };
@@ -238,6 +253,7 @@ enum leader_map {
 	LEADER_TRANSITIONS,
 	LEADER_WANTED,
 	LEADER_COUNTS,
+	LEADER_CALLS,
 	NR_LEADER_MAPS
 };
 
@@ -250,6 +266,7 @@ enum leader_prog {
 	LEADER_ON_FREE,
 	LEADER_ON_MARK,
 	LEADER_ON_EXIT_EVENT,	/* not loaded where there is no such kprobe: id 0 */
+	LEADER_ON_HOTPLUG,
 	NR_LEADER_PROGS
 };
 
@@ -274,13 +291,13 @@ struct registry {
 	__u32 nr_cpus;		/* possible CPUs: rows of `readings`, entries per slot of `events` */
 	__u32 attr_map_id;	/* the attr map it serves */
 	__u32 link_id;		/* what entries of the attr map name */
+	__u32 hotplug_link_id;	/* 0: CPUs that come back cannot be noticed */
 	__u32 map_ids[NR_LEADER_MAPS];
 	__u32 prog_ids[NR_LEADER_PROGS];
 	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that count tasks */
 	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
 	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
 	__u32 nr_scopes;	/* the same of scopes */
-	__u32 pad;
 	__u64 class_gen;	/* odd while sums move between classes */
 	__u64 fold;		/* FOLD_FROM, FOLD_INTO: a move that is decided; 0: none */
 	struct reg_run run[MAX_RUNS];
@@ -296,7 +313,9 @@ struct shared_event {
 
 #ifndef __bpf__
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
-static_assert(sizeof(struct reg_event) == 24 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
+static_assert(sizeof(struct event_base) == 32, "shared layout");
+static_assert(sizeof(struct cpu_state) == 72 + MAX_EVENTS * 64, "shared layout");
+static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
 static_assert(sizeof(struct reg_run) == 32, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
 #endif

@@ -44,6 +44,14 @@ struct counter_ops {
 	/** read() - bring evsel->counts up to date */
 	int (*read)(struct counter *self);
 
+	/**
+	 * calls_fd() - can be read from when answer() should be called; -1: never
+	 *
+	 * Both may be left out.
+	 */
+	int (*calls_fd)(struct counter *self);
+	int (*answer)(struct counter *self);
+
 	/** destroy() - release everything, from any state, evsel->priv included */
 	void (*destroy)(struct counter *self);
 };

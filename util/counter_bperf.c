@@ -12,6 +12,7 @@
 #include "cpumap.h"
 #include "evlist.h"
 #include "leader.h"
+#include "leader_events.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "perf_event.h"
@@ -296,8 +297,8 @@ static bool is_newer(const struct event_reading *now, const struct event_reading
 }
 
 /*
- * Take one reading into account. A reading that failed leaves the count as it was; one of another
- * generation is of another perf event, which can only be counted from here on.
+ * Take one reading into account. A reading that failed leaves the count as it was; where there is
+ * no perf event, because its CPU was offline, the last reading is what there is.
  */
 static void take(struct evsel *evsel, int cell, const struct event_reading *now, enum moment moment)
 {
@@ -306,14 +307,14 @@ static void take(struct evsel *evsel, int cell, const struct event_reading *now,
 	struct counts_values *count = &evsel->counts->values[cell];
 	const struct event_reading *base = &cpu->base;
 
-	if (now->err) {
+	if (now->err && now->err != ENOENT) {
 		count_error(priv, now->err);
-	} else if (moment != BEGIN && cpu->has_base && now->gen == base->gen && is_newer(now, base)) {
+	} else if (moment != BEGIN && cpu->has_base && is_newer(now, base)) {
 		count->val = cpu->before.val + now->counter - base->counter;
 		count->ena = cpu->before.ena + now->enabled_ns - base->enabled_ns;
 		count->run = cpu->before.run + now->running_ns - base->running_ns;
 	} else {
-		if (moment != BEGIN && cpu->has_base && now->gen == base->gen)
+		if (moment != BEGIN && cpu->has_base)
 			count_error(priv, ERANGE);
 		cpu->before = *count;
 		cpu->base = *now;
@@ -332,6 +333,7 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 	uint64_t mask[MASK_WORDS] = {};
 	int slots[MAX_EVENTS];
 	struct evsel *evsel;
+	bool is_offline;
 	int nr = 0, i, err;
 
 	evlist__for_each(evlist, evsel, i) {
@@ -343,10 +345,9 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 		bperf->sharing[nr++] = evsel;
 	}
 	err = leader__sync(bperf->leader, cpu, mask, false);
-	/* What an offline CPU counted before is final. */
-	if (err == -ENXIO)
-		return 0;
-	if (err) {
+	/* What an offline CPU counted was read when it went. */
+	is_offline = err == -ENXIO;
+	if (err && !is_offline) {
 		pr_err("reading the shared events of CPU %d failed: %s", cpu, strerror(-err));
 		return err;
 	}
@@ -358,8 +359,12 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 			slots[i] = ((struct bperf_evsel *)bperf->sharing[done + i]->priv)->slot;
 		leader__readings(bperf->leader, cpu, slots, batch, readings);
 		for (i = 0; i < batch; i++) {
+			int cpu_idx;
+
 			evsel = bperf->sharing[done + i];
-			take(evsel, cpumap__idx(evsel->cpus, cpu), &readings[i], moment);
+			cpu_idx = cpumap__idx(evsel->cpus, cpu);
+			evsel->counts->offline[cpu_idx] = is_offline;
+			take(evsel, cpu_idx, &readings[i], moment);
 		}
 		done += batch;
 	}
@@ -455,6 +460,22 @@ static int bperf__read(struct counter *self)
 	return bperf->is_enabled ? sync_all(bperf, READ) : 0;
 }
 
+static int bperf__calls_fd(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	return bperf->leader ? leader_events__calls_fd(bperf->leader) : -1;
+}
+
+static int bperf__answer(struct counter *self)
+{
+	int err = leader_events__answer(to_bperf(self)->leader);
+
+	if (err)
+		pr_err("looking after the shared events failed: %s", strerror(-err));
+	return err;
+}
+
 /* --- the end --- */
 
 static void say_errors(const struct evsel *evsel)
@@ -501,6 +522,8 @@ static const struct counter_ops bperf_ops = {
 	.enable = bperf__enable,
 	.disable = bperf__disable,
 	.read = bperf__read,
+	.calls_fd = bperf__calls_fd,
+	.answer = bperf__answer,
 	.destroy = bperf__destroy,
 };
 

@@ -6,15 +6,17 @@
 
 struct counts *counts__new(int nr_cpus, int nr_threads)
 {
+	size_t nr = (size_t)nr_cpus * nr_threads;
 	struct counts *counts;
 
-	counts = calloc(1, sizeof(*counts) +
-			   (size_t)nr_cpus * nr_threads * sizeof(counts->values[0]));
+	counts = calloc(1, sizeof(*counts) + nr * sizeof(counts->values[0]) +
+			   nr_cpus * sizeof(counts->offline[0]));
 	if (!counts) {
 		errno = ENOMEM;
 		return NULL;
 	}
 	counts->nr_cpus = nr_cpus;
 	counts->nr_threads = nr_threads;
+	counts->offline = (bool *)&counts->values[nr];
 	return counts;
 }

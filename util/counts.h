@@ -2,6 +2,7 @@
 #ifndef PERF_UTIL_COUNTS_H
 #define PERF_UTIL_COUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What one counter (one event on one CPU and thread) has counted; raw, not scaled. */
@@ -19,6 +20,7 @@ struct counts_values {
 struct counts {
 	int nr_cpus;		/* rows: evsel->cpus */
 	int nr_threads;		/* columns: evsel->threads; 1 for CPU targets */
+	bool *offline;		/* per CPU: it is not there now; what it counted before stands */
 	struct counts_values values[];
 };
 

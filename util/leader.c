@@ -3,9 +3,9 @@
 
 #include "attr_map.h"
 #include "cpumap.h"
+#include "leader_events.h"
 #include "leader_tasks.h"
 #include "msg.h"
-#include "perf_event.h"
 #include "registry.h"
 #include "util.h"
 
@@ -61,123 +61,9 @@ bool leader__is_link_alive(__u32 id)
 
 /* --- the world around the registry --- */
 
-struct open_ctx {
-	struct leader *leader;
-	const struct cpumap *cpus;	/* of the event being opened */
-	int refused;			/* the member whose opening failed, or -1 */
-};
-
 static bool io_is_alive(void *ctx __unused, __u32 token)
 {
 	return leader__is_run_alive(token);
-}
-
-static __u32 event_idx(const struct leader *leader, int slot, int cpu)
-{
-	return (__u32)slot * leader->nr_cpus + cpu;
-}
-
-/* One CPU's group: descriptors are needed only until all members are in the array. */
-static int open_cpu(struct open_ctx *ctx, int first, int nr, int cpu)
-{
-	const struct leader *leader = ctx->leader;
-	int fds[MAX_EVENTS];
-	int err = 0, opened;
-
-	for (opened = 0; opened < nr && !err; opened++) {
-		const struct reg_event *event = &leader->registry->event[first + opened];
-
-		fds[opened] = perf_event__open_shared(&event->key, cpu, opened ? fds[0] : -1);
-		if (fds[opened] < 0) {
-			err = fds[opened];
-			ctx->refused = opened;
-			break;
-		}
-	}
-	for (int i = 0; i < opened && !err; i++) {
-		__u32 idx = event_idx(leader, first + i, cpu);
-
-		if (bpf_map_update_elem(leader->map_fds[LEADER_EVENTS], &idx, &fds[i], BPF_ANY))
-			err = -errno;
-	}
-	while (opened--)
-		close(fds[opened]);
-	return err;
-}
-
-static int io_open(void *data, int first, int nr)
-{
-	struct open_ctx *ctx = data;
-	int nr_open = 0, err = 0;
-
-	for (int i = 0; i < ctx->cpus->nr; i++) {
-		err = open_cpu(ctx, first, nr, ctx->cpus->cpu[i]);
-		/* A CPU that went offline meanwhile is no reason to refuse the event. */
-		if (err == -ENODEV && i + 1 - nr_open < ctx->cpus->nr)
-			continue;
-		if (err)
-			return err;
-		nr_open++;
-	}
-	for (int i = 0; i < nr; i++)
-		ctx->leader->registry->event[first + i].nr_open = nr_open;
-	return nr_open ? 0 : -ENODEV;
-}
-
-static void group_keys(const struct leader *leader, int first, int nr, struct attr_key *keys)
-{
-	for (int i = 0; i < nr; i++)
-		keys[i] = leader->registry->event[first + i].key;
-}
-
-/* The key under which slot @first + @i is known to other implementations. */
-static void public_key(const struct attr_key *keys, int nr, int i, struct attr_key *key)
-{
-	if (nr == 1)
-		*key = keys[0];
-	else
-		attr_map__group_key(keys, nr, i, key);
-}
-
-static void io_close(void *data, int first, int nr)
-{
-	struct leader *leader = ((struct open_ctx *)data)->leader;
-	struct attr_key keys[MAX_EVENTS], key;
-
-	group_keys(leader, first, nr, keys);
-	for (int i = 0; i < nr; i++) {
-		public_key(keys, nr, i, &key);
-		attr_map__remove(leader->attr_map, &key);
-		bpf_map_delete_elem(leader->map_fds[LEADER_SHARED], &key);
-		for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-			__u32 idx = event_idx(leader, first + i, cpu);
-
-			bpf_map_delete_elem(leader->map_fds[LEADER_EVENTS], &idx);
-		}
-	}
-}
-
-static void io_announce(void *data, int first, int nr)
-{
-	struct leader *leader = ((struct open_ctx *)data)->leader;
-	const struct attr_map_value value = { .link_id = leader->registry->link_id };
-	struct attr_key keys[MAX_EVENTS], key;
-
-	group_keys(leader, first, nr, keys);
-	for (int i = 0; i < nr; i++) {
-		struct shared_event where = {
-			.map_id = leader->registry->map_ids[LEADER_EVENTS],
-			.first_idx = event_idx(leader, first + i, 0),
-		};
-		int err;
-
-		public_key(keys, nr, i, &key);
-		bpf_map_update_elem(leader->map_fds[LEADER_SHARED], &key, &where, BPF_ANY);
-		err = attr_map__set(leader->attr_map, &key, &value);
-		if (err)
-			pr_verbose("not announced in %s: %s", leader->attr_map->path,
-				   strerror(-err));
-	}
 }
 
 /* For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would. */
@@ -189,15 +75,15 @@ void leader__step(const char *name)
 		kill(getpid(), SIGKILL);
 }
 
-static struct registry_io make_io(struct open_ctx *ctx)
+static struct registry_io make_io(struct leader_opening *opening)
 {
 	return (struct registry_io){
 		.is_alive = io_is_alive,
-		.open = io_open,
-		.close = io_close,
-		.announce = io_announce,
+		.open = leader_events__open,
+		.close = leader_events__close,
+		.announce = leader_events__announce,
 		.step = leader__step,
-		.ctx = ctx,
+		.ctx = opening,
 	};
 }
 
@@ -211,6 +97,7 @@ static struct leader *leader__alloc(struct attr_map *attr_map)
 		return NULL;
 	leader->attr_map = attr_map;
 	leader->link_fd = -1;
+	leader->hotplug_link_fd = -1;
 	leader->token_fd = -1;
 	leader->run = -1;
 	memset(leader->map_fds, -1, sizeof(leader->map_fds));
@@ -251,6 +138,11 @@ static int take_parts(struct leader *leader)
 	leader->link_fd = bpf_link_get_fd_by_id(reg->link_id);
 	if (leader->link_fd < 0)
 		return -errno;
+	if (reg->hotplug_link_id) {
+		leader->hotplug_link_fd = bpf_link_get_fd_by_id(reg->hotplug_link_id);
+		if (leader->hotplug_link_fd < 0)
+			return -errno;
+	}
 	for (int i = 0; i < NR_LEADER_MAPS; i++) {
 		if (leader->map_fds[i] < 0)
 			leader->map_fds[i] = bpf_map_get_fd_by_id(reg->map_ids[i]);
@@ -416,6 +308,17 @@ static int map_id(int fd, __u32 *id)
 	return 0;
 }
 
+int leader__link_id(int fd, __u32 *id)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
 static int prog_id(int fd, __u32 *id)
 {
 	struct bpf_prog_info info = {};
@@ -441,7 +344,8 @@ static struct bpf_link *attach_quiet(struct bpf_program *prog)
 }
 
 /* Fill in the registry's header; the layout goes last: it makes the leader complete. */
-static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, struct bpf_link *link)
+static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, struct bpf_link *link,
+			struct bpf_link *hotplug_link)
 {
 	struct bpf_map *const maps[NR_LEADER_MAPS] = {
 		[LEADER_REGISTRY] = skel->maps.registry,
@@ -458,6 +362,7 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 		[LEADER_TRANSITIONS] = skel->maps.transitions,
 		[LEADER_WANTED] = skel->maps.wanted,
 		[LEADER_COUNTS] = skel->maps.counts,
+		[LEADER_CALLS] = skel->maps.calls,
 	};
 	struct bpf_program *const progs[NR_LEADER_PROGS] = {
 		[LEADER_ON_SWITCH] = skel->progs.on_switch,
@@ -468,9 +373,8 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 		[LEADER_ON_FREE] = skel->progs.on_free,
 		[LEADER_ON_MARK] = skel->progs.on_mark,
 		[LEADER_ON_EXIT_EVENT] = skel->progs.on_exit_event,
+		[LEADER_ON_HOTPLUG] = skel->progs.on_hotplug,
 	};
-	struct bpf_link_info link_info = {};
-	__u32 len = sizeof(link_info);
 	struct registry *reg;
 	int err = 0;
 
@@ -491,10 +395,11 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 				      NULL))
 			err = -errno;
 	}
-	if (!err && bpf_obj_get_info_by_fd(bpf_link__fd(link), &link_info, &len))
-		err = -errno;
+	if (!err)
+		err = leader__link_id(bpf_link__fd(link), &reg->link_id);
+	if (!err && hotplug_link)
+		err = leader__link_id(bpf_link__fd(hotplug_link), &reg->hotplug_link_id);
 	if (!err) {
-		reg->link_id = link_info.id;
 		reg->attr_map_id = attr_map->id;
 		reg->nr_cpus = bpf_map__max_entries(skel->maps.readings);
 		reg->size = sizeof(*reg);
@@ -522,6 +427,7 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 	bpf_map__set_max_entries(skel->maps.events, MAX_EVENTS * nr_cpus);
 	bpf_map__set_max_entries(skel->maps.readings, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
+	bpf_map__set_max_entries(skel->maps.calls, sysconf(_SC_PAGESIZE));
 	/* What chunks look like; libbpf up to 1.4 has no other way to size them. */
 	err = bpf_map__set_inner_map_fd(skel->maps.sums, chunk);
 	if (err) {
@@ -546,7 +452,7 @@ static int load(struct attr_map *attr_map, struct leader **out)
 	struct cpumap *possible = cpumap__possible();
 	bool with_kprobe = kprobes && !access(kprobes, F_OK);
 	struct leader_bpf *skel = NULL;
-	struct bpf_link *link = NULL;
+	struct bpf_link *link = NULL, *hotplug_link = NULL;
 	int err, fd;
 
 	if (!possible)
@@ -562,7 +468,10 @@ static int load(struct attr_map *attr_map, struct leader **out)
 		err = -errno;
 		goto out;
 	}
-	err = write_header(attr_map, skel, link);
+	hotplug_link = bpf_program__attach(skel->progs.on_hotplug);
+	if (!hotplug_link)
+		pr_verbose("CPUs that come back will not be noticed: %s", strerror(errno));
+	err = write_header(attr_map, skel, link, hotplug_link);
 	if (err)
 		goto out;
 	fd = fcntl(bpf_map__fd(skel->maps.registry), F_DUPFD_CLOEXEC, 3);
@@ -571,6 +480,7 @@ out:
 	if (err)
 		explain_load(err);
 	bpf_link__destroy(link);
+	bpf_link__destroy(hotplug_link);
 	leader_bpf__destroy(skel);
 	cpumap__delete(possible);
 	return err;
@@ -578,8 +488,8 @@ out:
 
 static int register_run(struct leader *leader)
 {
-	struct open_ctx ctx = { .leader = leader };
-	const struct registry_io io = make_io(&ctx);
+	struct leader_opening opening = { .leader = leader };
+	const struct registry_io io = make_io(&opening);
 	struct reg_run run = { .pid = getpid(), .start_ns = clock_ns() };
 	int err;
 
@@ -636,29 +546,30 @@ int leader__join(struct attr_map *attr_map, struct leader **out)
 
 void leader__repair(struct leader *leader)
 {
-	struct open_ctx ctx = { .leader = leader };
-	const struct registry_io io = make_io(&ctx);
+	struct leader_opening opening = { .leader = leader };
+	const struct registry_io io = make_io(&opening);
 
 	leader_tasks__repair(leader);
 	registry__repair(leader->registry, &io);
+	leader_events__repair(leader);
 }
 
 int leader__add_events(struct leader *leader, const struct attr_key *keys, int nr,
 		       const struct cpumap *cpus, int *refused)
 {
-	struct open_ctx ctx = { .leader = leader, .cpus = cpus, .refused = -1 };
-	const struct registry_io io = make_io(&ctx);
+	struct leader_opening opening = { .leader = leader, .cpus = cpus, .refused = -1 };
+	const struct registry_io io = make_io(&opening);
 	int first;
 
 	first = nr > MAX_EVENTS ? -ENOSPC : registry__join(leader->registry, &io, leader->run, keys, nr);
-	*refused = ctx.refused;
+	*refused = opening.refused;
 	return first;
 }
 
 void leader__leave(struct leader *leader)
 {
-	struct open_ctx ctx = { .leader = leader };
-	const struct registry_io io = make_io(&ctx);
+	struct leader_opening opening = { .leader = leader };
+	const struct registry_io io = make_io(&opening);
 
 	leader__repair(leader);
 	if (leader->run >= 0)
@@ -673,12 +584,14 @@ void leader__delete(struct leader *leader)
 	if (!leader)
 		return;
 	leader_tasks__detach(leader);
+	leader_events__unmap(leader);
 	if (leader->readings)
 		munmap(leader->readings, readings_size(leader));
 	if (leader->registry)
 		munmap(leader->registry, leader__page_up(sizeof(*leader->registry)));
 	close_fd(&leader->token_fd);
 	close_fd(&leader->link_fd);
+	close_fd(&leader->hotplug_link_fd);
 	for (int i = 0; i < NR_LEADER_PROGS; i++)
 		close_fd(&leader->prog_fds[i]);
 	for (int i = 0; i < NR_LEADER_MAPS; i++)

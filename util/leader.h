@@ -25,12 +25,17 @@ struct leader {
 	struct registry *registry;	/* mapped; see util/registry.h */
 	int nr_cpus;			/* possible ones */
 	int link_fd;
+	int hotplug_link_fd;
 	int map_fds[NR_LEADER_MAPS];
 	int prog_fds[NR_LEADER_PROGS];
 	__u8 *readings;			/* mapped */
 	struct attr_map *attr_map;	/* borrowed */
 	int run;			/* our number in the registry, -1: not registered */
 	int token_fd;			/* our liveness token */
+
+	/* Of util/leader_events.c, mapped when first needed */
+	unsigned long *calls_seen;	/* how far the calls have been looked at */
+	const unsigned long *calls_made;
 
 	/* Of util/leader_tasks.c, mapped */
 	struct cpu_state *cpus;		/* per CPU */
@@ -42,11 +47,12 @@ struct leader {
 	int task_link_fds[NR_TASK_LINKS];
 };
 
-/* Shared with util/leader_tasks.c: memory of maps, liveness, and the steps that tests stop at. */
+/* Shared with util/leader_*.c: memory of maps, liveness, and the steps that tests stop at. */
 void *leader__map_memory(int fd, size_t size, int prot);
 size_t leader__page_up(size_t size);
 bool leader__is_run_alive(__u32 token);
 bool leader__is_link_alive(__u32 id);
+int leader__link_id(int fd, __u32 *id);
 void leader__step(const char *name);
 
 /**
@@ -68,7 +74,11 @@ int leader__join(struct attr_map *attr_map, struct leader **out);
  */
 int leader__find(struct attr_map *attr_map, struct leader **out);
 
-/** leader__repair() - clean up after runs that died; the attr map must be locked */
+/**
+ * leader__repair() - clean up after runs that died, and open events on CPUs that came online
+ *
+ * The attr map must be locked.
+ */
 void leader__repair(struct leader *leader);
 
 /**

@@ -180,17 +180,6 @@ __u64 leader_tasks__lost(const struct leader *leader)
 
 /* --- links --- */
 
-static int link_id(int fd, __u32 *id)
-{
-	struct bpf_link_info info = {};
-	__u32 len = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return -errno;
-	*id = info.id;
-	return 0;
-}
-
 static int open_raw_tracepoint(const char *name, int prog_fd)
 {
 	for (int i = 0;; i++) {
@@ -262,7 +251,7 @@ static int make_links(struct leader *leader)
 		if (fd < 0)
 			return fd;
 		leader->task_link_fds[i] = fd;
-		err = link_id(fd, &leader->registry->task_link_ids[i]);
+		err = leader__link_id(fd, &leader->registry->task_link_ids[i]);
 		if (err)
 			return err;
 		leader__step("task-link-made");

@@ -163,10 +163,6 @@ static int open_group(struct registry *reg, const struct registry_io *io,
 		return err;
 	}
 	step(io, "event-opened");
-	for (int i = 0; i < nr; i++)
-		__atomic_store_n(&reg->event[first + i].gen, reg->event[first + i].gen + 1,
-				 __ATOMIC_RELEASE);
-	step(io, "event-numbered");
 	for (int i = nr - 1; i >= 0; i--)
 		set_state(&reg->event[first + i], REG_READY);
 	step(io, "event-ready");

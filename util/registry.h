@@ -9,7 +9,7 @@
  * that keeps the rest usable is: what is half done is marked so (REG_CHANGING, a run whose token
  * is dead), and registry__repair(), which every lock holder calls first, undoes it.
  *
- *	join	run: fields, then token.  event: CHANGING, keys, events opened, gen, users, READY
+ *	join	run: fields, then token.  event: CHANGING, keys, events opened, users, READY
  *	leave	event: user bit; when it was the last: CHANGING, events closed, FREE.  run: token 0
  */
 

@@ -176,6 +176,9 @@ static void collect_kernel(struct event_counts *event, const struct evsel *evsel
 			v = *counts__at(counts, cpu, thread);
 			if (delta)
 				v = difference(v, counts__at(event->prev, cpu, thread), false);
+			/* Nothing could be counted where there was no CPU. */
+			if (counts->offline[cpu] && !v.ena)
+				continue;
 			row = aggr__row(event->aggr, evsel->cpus->cpu[cpu], thread);
 			if (row >= 0)
 				add_counter(&event->rows[row], &v, no_scale);

@@ -86,8 +86,28 @@ static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cp
 	cpumap__delete(foreign);
 }
 
-static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const struct target *target)
+/*
+ * Shared events of the whole system follow CPUs that come online later, where rows are not made of
+ * a topology that only CPUs that are online have.
+ */
+static bool counts_newcomers(const struct stat_run *run, const struct evsel *evsel)
 {
+	return evsel->share && !run->target.cpu_list &&
+	       (run->config.aggr_mode == AGGR_GLOBAL || run->config.aggr_mode == AGGR_NONE);
+}
+
+static int use_possible_cpus(struct evsel *evsel)
+{
+	struct cpumap *possible = cpumap__possible();
+	int err = possible ? use_cpus(evsel, possible) : -errno;
+
+	cpumap__delete(possible);
+	return err;
+}
+
+static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const struct stat_run *run)
+{
+	const struct target *target = &run->target;
 	struct cpumap *both;
 	int err;
 
@@ -95,6 +115,8 @@ static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const str
 		return assign_tool(evsel, cpus);
 	if (!cpus)
 		return use_cpus(evsel, evsel->needs_cpu ? evsel->own_cpus : NULL);
+	if (!evsel->own_cpus && counts_newcomers(run, evsel))
+		return use_possible_cpus(evsel);
 	if (!evsel->own_cpus)
 		return use_cpus(evsel, cpus);
 	warn_foreign_cpus(evsel, cpus, target);
@@ -215,7 +237,7 @@ int stat_run__assign(struct stat_run *run)
 	if (status)
 		return status;
 	evlist__for_each(evlist, evsel, i) {
-		if (assign_cpus(evsel, run->target.per_thread ? NULL : cpus, &run->target)) {
+		if (assign_cpus(evsel, run->target.per_thread ? NULL : cpus, run)) {
 			status = STATUS_FAILED;
 			pr_err("out of memory");
 			break;
@@ -406,6 +428,11 @@ static bool needs_polling(const struct pass *pass)
 
 /* --- counting --- */
 
+static int calls_fd(struct counter *counter)
+{
+	return counter && counter->ops->calls_fd ? counter->ops->calls_fd(counter) : -1;
+}
+
 static int enable(struct pass *pass)
 {
 	int err = 0;
@@ -508,11 +535,25 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* Wait for whatever comes first: a command, the end of a task, a moment, a signal. */
+/* Let the back ends do what they were called for. */
+static int answer(struct pass *pass)
+{
+	int err = 0;
+
+	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+		struct pollfd call = { .fd = calls_fd(pass->counters[c]), .events = POLLIN };
+
+		if (call.fd >= 0 && poll(&call, 1, 0) == 1)
+			err = pass->counters[c]->ops->answer(pass->counters[c]);
+	}
+	return err;
+}
+
+/* Wait for whatever comes first: a command, a call, the end of a task, a moment, a signal. */
 static void wait_next(struct pass *pass, const sigset_t *unblocked)
 {
 	struct stat_run *run = pass->run;
-	struct pollfd fds[2 + pass->nr_waits];
+	struct pollfd fds[2 + NR_COUNTERS + pass->nr_waits];
 	uint64_t at_ns, now_ns = clock_ns();
 	struct timespec timeout, *wait = NULL;
 	int nr = 0;
@@ -521,6 +562,10 @@ static void wait_next(struct pass *pass, const sigset_t *unblocked)
 		fds[nr++] = (struct pollfd){ .fd = run->control->fd, .events = POLLIN };
 	if (pass->workload.pid)
 		fds[nr++] = (struct pollfd){ .fd = pass->workload.pid_fd, .events = POLLIN };
+	for (int c = 0; c < NR_COUNTERS; c++) {
+		fds[nr] = (struct pollfd){ .fd = calls_fd(pass->counters[c]), .events = POLLIN };
+		nr += fds[nr].fd >= 0;
+	}
 	/* One that is still there is enough to wait on: those that ended would end every wait. */
 	for (int i = 0; i < pass->nr_waits; i++) {
 		struct pollfd one = { .fd = pass->waits[i].fd, .events = POLLIN };
@@ -577,6 +622,8 @@ static int loop(struct pass *pass, const sigset_t *unblocked)
 			err = enable(pass);
 			pr_text("Events enabled\n");
 		}
+		if (!err)
+			err = answer(pass);
 		if (!err)
 			err = obey(pass);
 		if (!err && is_due(pass->next_print_ns) && !is_target_gone(pass))

@@ -81,7 +81,7 @@ setup() {
 	no_leader_objects
 }
 
-@test "a CPU that goes offline is counted up to then, the others on" {
+@test "a CPU that goes offline is counted up to then, the others go on" {
 	start_run long -a -e cpu-clock,duration_time
 	long=$run_pid
 	sleep 1
@@ -89,9 +89,9 @@ setup() {
 	sleep 1
 	end_run "$long" INT 130
 	cat "$BATS_TEST_TMPDIR/long.err" "$BATS_TEST_TMPDIR/long.csv"
-	# What CPU 1 counted since the last reading is lost with it: between one and two CPUs.
+	# Somewhere between one CPU and two.
 	ms=$(field cpu-clock 1 "$BATS_TEST_TMPDIR/long.csv")
-	in_range "$ms" 2000 3500
+	in_range "$ms" 2900 3500
 }
 
 @test "twenty runs share one set of perf events and disturb no other" {
@@ -162,7 +162,7 @@ repaired_by_next() {
 @test "a run that dies joining or leaving disturbs nobody, and the next one repairs" {
 	start_run long -a -I 100 -e cpu-clock
 	long=$run_pid
-	for step in run-written run-added event-written event-claimed event-opened event-numbered \
+	for step in run-written run-added event-written event-claimed event-opened \
 		event-ready event-joined event-announced \
 		event-left event-closing event-closed event-freed run-left run-removed; do
 		echo "# $step"

@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# CPUs that go offline and come back under counting: the perf events that were open on them are dead
+# for good, and the runs that live open others.
+load helpers
+
+bats_require_minimum_version 1.5.0
+
+set_cpu1() {
+	echo "$1" >/sys/devices/system/cpu/cpu1/online
+}
+
+setup() {
+	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	T=$BATS_TEST_TMPDIR
+	jobs_started=()
+	set_cpu1 1
+	# What the test itself does stays where it is not counted.
+	taskset -pc 0 $$ >/dev/null
+	nr_back=0
+}
+
+# back N : CPU 1 is back, and one of the runs, with -v, has opened N events there
+back() {
+	nr_back=$((nr_back + 1))
+	set_cpu1 1
+	wait_for has_opened "$1"
+}
+
+has_opened() {
+	[ "$(cat "$T"/*.err | grep -c "CPU 1 came online: $1 shared events opened there")" = $nr_back ]
+}
+
+off_and_on() {
+	set_cpu1 0
+	back "$1"
+}
+
+# on1 N : N page faults and a few more, always as many, on CPU 1
+on1() {
+	taskset 2 "$WORKLOADS/faults" "$1"
+}
+
+# alone N : how many those are
+alone() {
+	perf stat -x, -o "$T/alone.csv" -e page-faults "$WORKLOADS/faults" "$1"
+	field page-faults 1 "$T/alone.csv"
+}
+
+# command_on1 N : the same as a command that is counted
+command_on1() {
+	taskset 2 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" \
+		-e page-faults,cs "$WORKLOADS/faults" "$1"
+}
+
+# What else happens on the machine: page faults of the test's own commands before their exec.
+few=60
+
+@test "what a CPU counted before it went stays, to the last one" {
+	faults=$(alone 700)
+	start_run long -C 1 -e page-faults,cs
+	on1 700
+	set_cpu1 0
+	end_run "$run_pid" INT 130
+	in_range "$(field page-faults 1 "$T/long.csv")" "$faults" $((faults + few))
+	[ "$(field page-faults 5 "$T/long.csv")" = 100.00 ]
+}
+
+@test "a CPU that comes back is counted on, for runs that counted it before" {
+	faults=$(($(alone 700) + $(alone 500) + $(alone 300)))
+	start_run long -v -C 1 -e '{page-faults,dummy},cs'
+	start_run other -v -a -I 100000 -e page-faults
+	on1 700
+	off_and_on 4
+	on1 500
+	off_and_on 4
+	on1 300
+	end_run "$run_pid" INT 130
+	end_run "${jobs_started[0]}" INT 130
+	in_range "$(field page-faults 1 "$T/long.csv")" "$faults" $((faults + 3 * few))
+	# The time until the events were opened counts as enabled, not as running: a little is missing.
+	in_range "$(field page-faults 5 "$T/long.csv")" 90 100
+	in_range "$(awk -F, '$4 == "page-faults" { print $2 }' "$T/other.csv")" "$faults" 100000
+	wait_for no_leader_objects
+}
+
+@test "who comes after that counts, too" {
+	start_run long -v -a -e page-faults,cs
+	off_and_on 2
+	plain=$(alone 300)
+	command_on1 300
+	[ "$(field page-faults 1 "$T/out")" = "$plain" ]
+	shared -x, -o "$T/out" -C 1 -e page-faults taskset 2 "$WORKLOADS/faults" 300
+	in_range "$(field page-faults 1 "$T/out")" "$plain" $((plain + few))
+	# The long one is idle and did it; also where nobody is left who noticed
+	end_run "$run_pid" INT 130
+	start_run sleeper -a -e cs
+	kill -STOP "$run_pid"
+	set_cpu1 0
+	set_cpu1 1
+	command_on1 300
+	[ "$(field page-faults 1 "$T/out")" = "$plain" ]
+	kill -CONT "$run_pid"
+	end_run "$run_pid" INT 130
+}
+
+@test "a CPU that was offline when a run began is counted when it comes" {
+	set_cpu1 0
+	start_run long -v -a -A -e page-faults
+	back 1
+	faults=$(alone 300)
+	on1 300
+	end_run "$run_pid" INT 130
+	in_range "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/long.csv")" "$faults" 5000
+	# One that never came has no row.
+	set_cpu1 0
+	shared -x, -o "$T/out" -a -A -e page-faults true
+	[ "$(grep -c '^CPU' "$T/out")" = 1 ]
+}
+
+@test "tasks on a CPU that came back are counted like by plain events" {
+	background "$T/gang" taskset -c 1 "$WORKLOADS/gang" 3 30000 20
+	gang=$!
+	wait_for grep -q ready "$T/gang"
+	start_mixed_run long -v -e page-faults:u,page-faults:ub,cs,cs:b -p "$gang"
+	off_and_on 2
+	# The kernel has moved them away.
+	taskset -apc 1 "$gang" >/dev/null
+	kill -USR1 "$gang"
+	wait_for grep -q "done" "$T/gang"
+	on1 300
+	end_run "$run_pid" INT 130
+	cat "$T/long.csv"
+	[ "$(field page-faults:u 1 "$T/long.csv")" = "$(field page-faults:ub 1 "$T/long.csv")" ]
+	within "$(field cs 1 "$T/long.csv")" "$(field cs:b 1 "$T/long.csv")" 5
+	in_range "$(field cs 1 "$T/long.csv")" 20 100000
+}
+
+@test "again and again, under load, and the counts go on" {
+	pids=()
+	for n in 1 2; do
+		background "$T/load$n" sh -c "while :; do taskset $n '$WORKLOADS/faults' 50; done"
+	done
+	start_run long -v -a -I 200 -e page-faults,cs,cpu-clock
+	long=$run_pid
+	start_run tasks -p "${jobs_started[0]}" -e page-faults,cs
+	for n in {1..8}; do
+		set_cpu1 0
+		shared -x, -o "$T/out" -a -e page-faults true
+		set_cpu1 1
+		shared -x, -o "$T/out" -C 1 -e page-faults taskset 2 "$WORKLOADS/faults" 300
+		in_range "$(field page-faults 1 "$T/out")" 300 100000
+	done
+	end_run "$run_pid" INT 130
+	end_run "$long" INT 130
+	# Nothing was invented: it is no more than two CPUs can do.
+	awk -F, '$3 == "msec" { sum += $2; end = $1 }
+		END { exit sum < end * 1000 || sum > end * 2000 * 1.01 }' "$T/long.csv"
+	in_range "$(field page-faults 1 "$T/tasks.csv")" 500 10000000
+	grep -v "came online\|were missed" "$T/tasks.err" | refute grep .
+	kill -KILL -- "-${jobs_started[0]}" "-${jobs_started[1]}"
+	wait_for no_leader_objects
+}
+
+@test "a run that dies while it opens events again leaves no harm" {
+	faults=$(alone 300)
+	for step in event-dropped event-renewed event-reopened; do
+		echo "# $step"
+		start_run long -C 1 -e '{page-faults,dummy},cs'
+		kill -STOP "$run_pid"
+		long=$run_pid
+		on1 300
+		set_cpu1 0
+		set_cpu1 1
+		run -137 env PERF_TEST_KILL_AT=$step perf stat --bpf-counters \
+			--bpf-attr-map "$ATTR_MAP" -a -e cs true
+		kill -CONT "$long"
+		wait_for is_listed "$long"
+		command_on1 300
+		[ "$(field page-faults 1 "$T/out")" = "$faults" ]
+		on1 300
+		end_run "$long" INT 130
+		in_range "$(field page-faults 1 "$T/long.csv")" $((3 * faults)) $((3 * faults + 20 * few))
+		wait_for no_leader_objects
+	done
+}
