@@ -87,7 +87,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/wo
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run run-built test test-built check bench unit workloads fuzz man install uninstall clean probe FORCE
+.PHONY: all help deps run run-built test test-built check bench unit workloads foreign fuzz man install uninstall clean probe FORCE
 
 all: $(O)/perf ## build perf (the default)
 
@@ -142,7 +142,20 @@ $(O)/workloads/%: tests/workloads/%.c tests/workloads/workload.h | $(O)/probed
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \
 		$(if $(SYSROOT),-static) -pthread -o $@ $<
 
-workloads: $(WORKLOADS)
+# Another implementation of sharing, for the tests.
+$(O)/foreign/%.bpf.o: tests/foreign/%.bpf.c | $(O)/probed
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-parameter -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(O)/foreign/foreign: tests/foreign/foreign.c | $(O)/probed
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(ALL_LIBS)
+
+foreign: $(O)/foreign/foreign $(O)/foreign/leader.bpf.o $(O)/foreign/follower.bpf.o
+workloads: $(WORKLOADS) foreign
 unit: $(UNITS)
 
 # A make of its own does the work: before deps there may be no compiler to name $(O) after.

@@ -10,6 +10,7 @@
 #ifndef __bpf__
 #include <assert.h>
 #include <linux/types.h>
+#include <stddef.h>
 #endif
 
 #define LEADER_LAYOUT 3
@@ -86,7 +87,12 @@ struct event_base {
 	__u64 running_ns;
 	__u32 gen;		/* raised before another perf event is put here; never 0 then */
 	__u32 epoch;		/* cpu_state.epoch of that, plus 1; another one: to be done again */
+	__u32 flags;		/* EVENT_* */
+	__u32 foreign_idx;	/* EVENT_FOREIGN: index in the slot's array of `foreign` */
 };
+
+#define EVENT_FOREIGN	1	/* opened by another leader, and read from its array */
+#define EVENT_SWITCHES	2	/* counts context switches, in kernel mode */
 
 /* The readings of one CPU, for runs that count whole CPUs. */
 struct cpu_readings {
@@ -99,7 +105,7 @@ struct cpu_state {
 	__u64 seq;		/* odd while sums or task_class of this CPU change */
 	__u64 busy;		/* 1 while a program changes this CPU's state: another may interrupt it */
 	__u32 task_class;	/* of the running task; its time since `snapshot` is not yet charged */
-	__u32 pad;
+	__u32 mode;		/* MODE_*: what on_switch does; written by user space under the lock */
 	__u64 next;		/* scratch of on_switch */
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
 	__u64 lost;		/* switches that found the CPU busy and were not charged */
@@ -107,9 +113,19 @@ struct cpu_state {
 	__u64 up_ns;		/* CLOCK_MONOTONIC when it last came online; 0: it always was */
 	__u32 epoch;		/* even; raised while it goes offline, again and again */
 	__u32 is_leaving;	/* 1 from then until it comes back */
+	__u64 strangers;	/* runs of on_switch that were no switch, and not served */
+	__u32 nr_serve;		/* MODE_SERVE: slots that are served; written by user space */
+	__u32 pad;
+	__u16 serve[MAX_EVENTS];
 	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began; gen 0: unknown */
 	struct event_base base[MAX_EVENTS];
+	struct event_reading served[MAX_EVENTS];	/* as of the last run of on_switch; gen 0: unknown */
 };
+
+/* cpu_state.mode */
+#define MODE_TASKS	1	/* tasks are followed: their classes mean something */
+#define MODE_SERVE	2	/* followers of other implementations read what each switch counted */
+#define MODE_FOREIGN	4	/* some events are other leaders' */
 
 /* What one event counted in one class on one CPU. Written by the programs on that CPU. */
 struct sum {
@@ -254,6 +270,8 @@ enum leader_map {
 	LEADER_WANTED,
 	LEADER_COUNTS,
 	LEADER_CALLS,
+	LEADER_FOREIGN,
+	LEADER_DIFFS,
 	NR_LEADER_MAPS
 };
 
@@ -265,7 +283,7 @@ enum leader_prog {
 	LEADER_ON_EXIT,
 	LEADER_ON_FREE,
 	LEADER_ON_MARK,
-	LEADER_ON_EXIT_EVENT,	/* not loaded where there is no such kprobe: id 0 */
+	LEADER_ON_EXIT_EVENT,	/* this or LEADER_ON_EXIT is not loaded: id 0 */
 	LEADER_ON_HOTPLUG,
 	NR_LEADER_PROGS
 };
@@ -296,6 +314,9 @@ struct registry {
 	__u32 prog_ids[NR_LEADER_PROGS];
 	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that count tasks */
 	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
+	__u32 diff_ids[MAX_EVENTS];	/* maps that followers of the slots read; 0: none yet */
+	__u32 is_serving;		/* followers of other implementations have been seen */
+	__u32 is_hidden;		/* so many that no more may come */
 	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
 	__u32 nr_scopes;	/* the same of scopes */
 	__u64 class_gen;	/* odd while sums move between classes */
@@ -313,11 +334,13 @@ struct shared_event {
 
 #ifndef __bpf__
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
-static_assert(sizeof(struct event_base) == 32, "shared layout");
-static_assert(sizeof(struct cpu_state) == 72 + MAX_EVENTS * 64, "shared layout");
+static_assert(sizeof(struct event_base) == 40, "shared layout");
+static_assert(sizeof(struct cpu_state) == 88 + MAX_EVENTS * 106, "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
 static_assert(sizeof(struct reg_run) == 32, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
+static_assert(offsetof(struct registry, class_gen) == offsetof(struct registry, nr_scopes) + 4,
+	      "no hole");
 #endif
 
 #endif

@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* Not "perf_attr_map" until followers of other implementations are served: they would read 0. */
-#define DEFAULT_NAME "perf_attr_map_own"
+#define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES 1024
 #define PROTOCOL_WAIT_NS (2 * NSEC_PER_SEC)
 #define POLL_US 10000
@@ -87,6 +86,20 @@ static int fit_key(const struct attr_map *map, const struct attr_key *key, __u8 
 	memcpy(out, key->bytes, copy);
 	memcpy(out + offsetof(struct perf_event_attr, size), &map->key_size, sizeof(__u32));
 	return 0;
+}
+
+int attr_map__get(const struct attr_map *map, const struct attr_key *key,
+		  struct attr_map_value *value)
+{
+	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
+	int err;
+
+	if (!fit)
+		return -ENOMEM;
+	err = fit_key(map, key, fit);
+	if (err)
+		return -ENOENT;
+	return bpf_map_lookup_elem(map->fd, fit, value) ? -errno : 0;
 }
 
 int attr_map__set(struct attr_map *map, const struct attr_key *key,
@@ -273,7 +286,7 @@ static int take_own_lock(struct attr_map *map)
 }
 
 /* The protocol's lock can be held by anybody's descriptor of any anonymous inode: never for good. */
-static void take_map_lock(const struct attr_map *map)
+static void take_map_lock(struct attr_map *map)
 {
 	uint64_t end_ns = clock_ns() + PROTOCOL_WAIT_NS;
 	struct stat st;
@@ -288,6 +301,7 @@ static void take_map_lock(const struct attr_map *map)
 		}
 		sleep_poll();
 	}
+	map->has_map_lock = true;
 }
 
 /* What an open map must be to serve; fills in what depends on it. */
@@ -370,6 +384,11 @@ static int open_map(struct attr_map *map)
 	return map->fd < 0 ? say_open_failed(map, -errno) : check_map(map);
 }
 
+int attr_map__relock_own(struct attr_map *map)
+{
+	return take_own_lock(map);
+}
+
 int attr_map__relock(struct attr_map *map)
 {
 	int err = take_own_lock(map);
@@ -383,8 +402,9 @@ int attr_map__relock(struct attr_map *map)
 void attr_map__unlock(struct attr_map *map)
 {
 	/* Not just closed: a descriptor inherited by a held workload would keep the lock. */
-	if (map->fd >= 0)
+	if (map->has_map_lock)
 		flock(map->fd, LOCK_UN);
+	map->has_map_lock = false;
 	if (map->lock_fd >= 0)
 		flock(map->lock_fd, LOCK_UN);
 	close_fd(&map->lock_fd);

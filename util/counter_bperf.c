@@ -23,6 +23,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* How often events of other leaders are looked at; what they miss in between is not counted. */
+#define WATCH_NS (50 * NSEC_PER_MSEC)
 
 /* An event on one CPU, or of one row of tasks. */
 struct bperf_cpu {
@@ -49,6 +55,8 @@ struct bperf {
 	struct bperf_tasks *tasks;	/* NULL: CPUs are counted */
 	bool exec_enables;		/* the first enable() is the workload's exec */
 	__u64 lost;			/* what could not be counted before we began */
+	int calls_fd;			/* what to wait for: calls, and a timer if there is need */
+	int timer_fd;
 	bool is_enabled;
 };
 
@@ -259,6 +267,34 @@ static int open_tasks(struct bperf *bperf)
 	return 0;
 }
 
+static int add_call(struct bperf *bperf, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(bperf->calls_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Programs call us when there is something to do; that another leader stopped its events, we see. */
+static int open_calls(struct bperf *bperf)
+{
+	const struct itimerspec often = {
+		.it_interval = { .tv_nsec = WATCH_NS },
+		.it_value = { .tv_nsec = WATCH_NS },
+	};
+	int err;
+
+	bperf->calls_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (bperf->calls_fd < 0)
+		return -errno;
+	err = add_call(bperf, leader_events__calls_fd(bperf->leader));
+	if (err || !leader_events__has_foreign(bperf->leader))
+		return err;
+	bperf->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (bperf->timer_fd < 0 || timerfd_settime(bperf->timer_fd, 0, &often, NULL))
+		return -errno;
+	return add_call(bperf, bperf->timer_fd);
+}
+
 static int bperf__open(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -275,6 +311,8 @@ static int bperf__open(struct counter *self)
 		err = open_events(bperf);
 	if (!err)
 		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
+	if (!err)
+		err = open_calls(bperf);
 	if (bperf->attr_map)
 		attr_map__unlock(bperf->attr_map);
 	return err;
@@ -462,15 +500,20 @@ static int bperf__read(struct counter *self)
 
 static int bperf__calls_fd(struct counter *self)
 {
-	struct bperf *bperf = to_bperf(self);
-
-	return bperf->leader ? leader_events__calls_fd(bperf->leader) : -1;
+	return to_bperf(self)->calls_fd;
 }
 
 static int bperf__answer(struct counter *self)
 {
-	int err = leader_events__answer(to_bperf(self)->leader);
+	struct bperf *bperf = to_bperf(self);
+	struct epoll_event events[2];
+	uint64_t nr;
+	int err;
 
+	epoll_wait(bperf->calls_fd, events, ARRAY_SIZE(events), 0);
+	err = leader_events__answer(bperf->leader);
+	if (!err && bperf->timer_fd >= 0 && read(bperf->timer_fd, &nr, sizeof(nr)) > 0)
+		err = leader_events__watch(bperf->leader);
 	if (err)
 		pr_err("looking after the shared events failed: %s", strerror(-err));
 	return err;
@@ -511,6 +554,8 @@ static void bperf__destroy(struct counter *self)
 	bperf_tasks__delete(bperf->tasks);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
+	close_fd(&bperf->calls_fd);
+	close_fd(&bperf->timer_fd);
 	cpumap__delete(bperf->cpus);
 	free(bperf->sharing);
 	free(bperf);
@@ -534,6 +579,8 @@ struct counter *counter_bperf__new(const struct counter_plan *plan)
 	if (!bperf)
 		return NULL;
 	bperf->base.ops = &bperf_ops;
+	bperf->calls_fd = -1;
+	bperf->timer_fd = -1;
 	bperf->base.plan = plan;
 	return &bperf->base;
 }

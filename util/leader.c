@@ -4,6 +4,7 @@
 #include "attr_map.h"
 #include "cpumap.h"
 #include "leader_events.h"
+#include "leader_serve.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "registry.h"
@@ -66,6 +67,11 @@ static bool io_is_alive(void *ctx __unused, __u32 token)
 	return leader__is_run_alive(token);
 }
 
+static bool io_is_followed(void *ctx, int first)
+{
+	return leader_serve__has_followers(((struct leader_opening *)ctx)->leader, first);
+}
+
 /* For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would. */
 void leader__step(const char *name)
 {
@@ -82,6 +88,7 @@ static struct registry_io make_io(struct leader_opening *opening)
 		.open = leader_events__open,
 		.close = leader_events__close,
 		.announce = leader_events__announce,
+		.is_followed = io_is_followed,
 		.step = leader__step,
 		.ctx = opening,
 	};
@@ -297,7 +304,7 @@ static void explain_load(int err)
 	pr_err("cannot share events: loading the BPF programs failed: %s%s", strerror(-err), why);
 }
 
-static int map_id(int fd, __u32 *id)
+int leader__map_id(int fd, __u32 *id)
 {
 	struct bpf_map_info info = {};
 	__u32 len = sizeof(info);
@@ -363,6 +370,8 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 		[LEADER_WANTED] = skel->maps.wanted,
 		[LEADER_COUNTS] = skel->maps.counts,
 		[LEADER_CALLS] = skel->maps.calls,
+		[LEADER_FOREIGN] = skel->maps.foreign,
+		[LEADER_DIFFS] = skel->maps.diffs,
 	};
 	struct bpf_program *const progs[NR_LEADER_PROGS] = {
 		[LEADER_ON_SWITCH] = skel->progs.on_switch,
@@ -383,7 +392,7 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 	if (!reg)
 		return -errno;
 	for (int i = 0; i < NR_LEADER_MAPS && !err; i++)
-		err = map_id(bpf_map__fd(maps[i]), &reg->map_ids[i]);
+		err = leader__map_id(bpf_map__fd(maps[i]), &reg->map_ids[i]);
 	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
 		if (bpf_program__autoload(progs[i]))
 			err = prog_id(bpf_program__fd(progs[i]), &reg->prog_ids[i]);
@@ -434,8 +443,12 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 		leader_bpf__destroy(skel);
 		return err;
 	}
+	/* Verified as long as anything else here, so only one of them. */
 	bpf_program__set_autoload(skel->progs.on_exit_event, with_kprobe);
+	bpf_program__set_autoload(skel->progs.on_exit, !with_kprobe);
 	err = leader_bpf__load(skel);
+	if (!err && with_kprobe)
+		err = leader_tasks__try_kprobe(bpf_program__fd(skel->progs.on_exit_event));
 	if (err) {
 		leader_bpf__destroy(skel);
 		return err;
@@ -497,7 +510,7 @@ static int register_run(struct leader *leader)
 					  sizeof(__u32), 1, NULL);
 	if (leader->token_fd < 0)
 		return -errno;
-	err = map_id(leader->token_fd, &run.token);
+	err = leader__map_id(leader->token_fd, &run.token);
 	if (err)
 		return err;
 	prctl(PR_GET_NAME, run.comm);
@@ -544,6 +557,15 @@ int leader__join(struct attr_map *attr_map, struct leader **out)
 	return 0;
 }
 
+void leader__set_mode(struct leader *leader, __u32 mode, bool on)
+{
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		__u32 *word = &leader->cpus[cpu].mode;
+
+		__atomic_store_n(word, on ? *word | mode : *word & ~mode, __ATOMIC_RELEASE);
+	}
+}
+
 void leader__repair(struct leader *leader)
 {
 	struct leader_opening opening = { .leader = leader };
@@ -551,6 +573,7 @@ void leader__repair(struct leader *leader)
 
 	leader_tasks__repair(leader);
 	registry__repair(leader->registry, &io);
+	leader_serve__repair(leader);
 	leader_events__repair(leader);
 }
 

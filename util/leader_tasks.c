@@ -212,50 +212,95 @@ static int open_kprobe(const char *function, int prog_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* -ENOENT: there are none, or the last run that held them is just ending. */
-static int take_links(struct leader *leader)
+static int open_link(enum task_link link, int prog_fd)
 {
-	for (int i = 0; i < NR_TASK_LINKS; i++) {
-		__u32 id = leader->registry->task_link_ids[i];
-
-		if (!id && task_links[i].is_optional)
-			continue;
-		if (!id)
-			return -ENOENT;
-		leader->task_link_fds[i] = bpf_link_get_fd_by_id(id);
-		if (leader->task_link_fds[i] < 0)
-			return -errno;
-	}
-	return 0;
+	return task_links[link].tracepoint ?
+		       open_raw_tracepoint(task_links[link].tracepoint, prog_fd) :
+		       open_kprobe("perf_event_exit_task", prog_fd);
 }
 
+int leader_tasks__try_kprobe(int prog_fd)
+{
+	int fd __cleanup(close_fd) = open_link(TASK_LINK_EXIT_EVENT, prog_fd);
+
+	return fd < 0 ? fd : 0;
+}
+
+/* 0; -ENOENT: there is none, or the last run that held it is just ending. */
+static int take_link(struct leader *leader, enum task_link link)
+{
+	__u32 id = leader->registry->task_link_ids[link];
+
+	if (leader->task_link_fds[link] >= 0)
+		return 0;
+	if (!id)
+		return -ENOENT;
+	leader->task_link_fds[link] = bpf_link_get_fd_by_id(id);
+	return leader->task_link_fds[link] < 0 ? -errno : 0;
+}
+
+static int take_links(struct leader *leader)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
+		if (leader->registry->task_link_ids[i] || !task_links[i].is_optional)
+			err = take_link(leader, i);
+	}
+	return err;
+}
+
+/* The others have ended; switches may be followed for other reasons. */
 static void close_links(struct leader *leader)
 {
-	for (int i = 0; i < NR_TASK_LINKS; i++)
-		close_fd(&leader->task_link_fds[i]);
+	for (int i = 0; i < NR_TASK_LINKS; i++) {
+		if (i != TASK_LINK_SWITCH)
+			close_fd(&leader->task_link_fds[i]);
+	}
+}
+
+static int make_link(struct leader *leader, enum task_link link)
+{
+	int fd, err;
+
+	leader->registry->task_link_ids[link] = 0;
+	fd = open_link(link, leader->prog_fds[task_links[link].prog]);
+	if (fd < 0)
+		return fd;
+	leader->task_link_fds[link] = fd;
+	err = leader__link_id(fd, &leader->registry->task_link_ids[link]);
+	if (!err)
+		leader__step("task-link-made");
+	return err;
+}
+
+int leader_tasks__follow_switches(struct leader *leader)
+{
+	int err = take_link(leader, TASK_LINK_SWITCH);
+
+	return err == -ENOENT ? make_link(leader, TASK_LINK_SWITCH) : err;
+}
+
+void leader_tasks__leave_switches(struct leader *leader)
+{
+	if (leader->task_link_fds[TASK_LINK_NEWTASK] < 0)
+		close_fd(&leader->task_link_fds[TASK_LINK_SWITCH]);
 }
 
 static int make_links(struct leader *leader)
 {
 	for (int i = 0; i < NR_TASK_LINKS; i++) {
-		int prog_fd = leader->prog_fds[task_links[i].prog], fd, err;
+		int err;
 
-		leader->registry->task_link_ids[i] = 0;
-		if (i == TASK_LINK_EXIT && leader->task_link_fds[TASK_LINK_EXIT_EVENT] >= 0)
+		/* One of the two that see exits is not loaded. */
+		if (leader->prog_fds[task_links[i].prog] < 0)
 			continue;
-		fd = task_links[i].tracepoint ?
-			     open_raw_tracepoint(task_links[i].tracepoint, prog_fd) :
-			     open_kprobe("perf_event_exit_task", prog_fd);
-		if (fd < 0 && i == TASK_LINK_EXIT_EVENT)
-			continue;
-		if (fd < 0)
-			return fd;
-		leader->task_link_fds[i] = fd;
-		err = leader__link_id(fd, &leader->registry->task_link_ids[i]);
+		err = i == TASK_LINK_SWITCH ? leader_tasks__follow_switches(leader) :
+					      make_link(leader, i);
 		if (err)
 			return err;
-		leader__step("task-link-made");
 	}
+	leader__set_mode(leader, MODE_TASKS, true);
 	return 0;
 }
 
@@ -269,6 +314,7 @@ static int purge(struct leader *leader)
 	/* Nobody ever has: there is nothing to look for. */
 	if (leader->registry->nr_scopes == 1)
 		return 0;
+	leader__set_mode(leader, MODE_TASKS, false);
 	/* A link's id goes before its program is detached: what still runs could write after us. */
 	err = leader_tasks__wait(leader);
 	if (err)
@@ -592,7 +638,7 @@ void leader_tasks__repair(struct leader *leader)
 	if (!has_scopes)
 		return;
 	/* The last run that counted tasks died: nothing follows them any more. */
-	if (!leader__is_link_alive(reg->task_link_ids[TASK_LINK_SWITCH])) {
+	if (!leader__is_link_alive(reg->task_link_ids[TASK_LINK_NEWTASK])) {
 		purge(leader);
 		return;
 	}
