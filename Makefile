@@ -58,7 +58,10 @@ ifeq ($(SANITIZE),1)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZERS)
 ALL_LDFLAGS += $(SANITIZERS)
-O := $(O)-sanitize
+# Also for a directory named on the command line, but once: a make below this one gets ours.
+ifeq ($(filter %-sanitize,$(O)),)
+override O := $(O)-sanitize
+endif
 endif
 
 # BPF objects are the same for all machines of one byte order; the kernel's types are declared by hand.

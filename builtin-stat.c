@@ -529,6 +529,7 @@ static bool is_done(const char *command, int *status)
 static int run_all(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
+	const struct stat_times nothing = {};
 	int status = 0;
 
 	for (int i = 0; (!config->run_count || i < config->run_count) && !got_signal; i++) {
@@ -536,8 +537,14 @@ static int run_all(struct stat_cmd *cmd)
 
 		if (config->verbose && config->run_count > 1)
 			fprintf(config->output, "[ perf stat: executing run #%d ... ]\n", i + 1);
-		if (!is_done(cmd->pre, &status))
+		if (!is_done(cmd->pre, &status)) {
+			/* There is a table all the same: of what has not been counted. */
+			if ((!config->run_count || !i) && stat__run_done(cmd->run.stat, &nothing))
+				return STATUS_FAILED;
+			if (!config->run_count && stat__print(cmd->run.stat))
+				return STATUS_FAILED;
 			break;
+		}
 		if (cmd->sync)
 			sync();
 		failed = stat_run__once(&cmd->run, &status);

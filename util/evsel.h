@@ -140,4 +140,15 @@ int evsel__alloc_counts(struct evsel *evsel);
  */
 int evsel__exclude_kernel(struct evsel *evsel);
 
+/** evsel__exclude_guest() - the same for PMUs that cannot tell guests apart; the name gets "H" */
+int evsel__exclude_guest(struct evsel *evsel);
+
+/**
+ * evsel__use_clock() - count a clock in the place of cycles, where CPUs have no counter for them
+ * @is_task: task-clock, else cpu-clock
+ *
+ * The modifiers stay. Return: 0, -ENOMEM, or -EINVAL when the event is not the generic cycles.
+ */
+int evsel__use_clock(struct evsel *evsel, bool is_task);
+
 #endif

@@ -228,6 +228,12 @@ setup_file() {
 	[ "$status" = 137 ]
 	[ "$(wc -l <"$count")" = 1 ]
 	grep -q dummy:u "$BATS_TEST_TMPDIR/out"
+	refute grep -q runs "$BATS_TEST_TMPDIR/out"
+	rm "$count"
+	perf stat -r 5 --log-fd 4 -e dummy:u \
+		sh -c "echo >>'$count'; [ \$(wc -l <'$count') -lt 3 ] || kill -9 \$\$" \
+		4>"$BATS_TEST_TMPDIR/out" 2>/dev/null || :
+	grep -q "(3 runs):$" "$BATS_TEST_TMPDIR/out"
 }
 
 @test "--pre and --post run around each run" {
@@ -240,9 +246,13 @@ setup_file() {
 	perf stat -o /dev/null --post "echo post >>'$log'" -e dummy:u false || status=$?
 	[ "$status" = 1 ]
 	[ ! -e "$log" ]
-	# a command that fails is no status of ours
-	perf stat -o /dev/null --pre false -e dummy:u touch "$log" 2>/dev/null
+	# a command that fails is no status of ours; the table says that nothing was counted
+	perf stat --log-fd 4 --pre false -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
 	[ ! -e "$log" ]
+	grep -q "^     <not counted>      dummy:u " "$BATS_TEST_TMPDIR/out"
+	grep -q "^ *0.000000000 seconds time elapsed$" "$BATS_TEST_TMPDIR/out"
+	perf stat -r 0 --log-fd 4 --pre false -x, -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
 }
 
 @test "--null measures only time" {
