@@ -17,6 +17,7 @@ bindir ?= $(prefix)/bin
 datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 docdir ?= $(datadir)/doc/perf-stat
+pkgdatadir ?= $(datadir)/perf-stat
 
 TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(firstword $(subst -, ,$(or $(TRIPLET),unknown)))
@@ -50,7 +51,7 @@ ifdef CI
 WARNINGS += -Werror
 endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	-DPERF_VERSION='"$(VERSION)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	-DPERF_VERSION='"$(VERSION)"' -DPERF_DATADIR='"$(pkgdatadir)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
 ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c) -lm
@@ -84,6 +85,7 @@ SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/
 OBJS := $(SRCS:%.c=$(O)/%.o)
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
 MANS := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/*.txt))
+METRICS := $(patsubst %,$(O)/%,$(wildcard metrics/*.json))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/workloads/*.c))
 
 .DEFAULT_GOAL := all
@@ -92,7 +94,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/wo
 MAKEFLAGS += --no-builtin-rules
 .PHONY: all help deps run run-built test test-built check bench unit workloads fuzz man install uninstall clean probe FORCE
 
-all: $(O)/perf ## build perf (the default)
+all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,6 +117,11 @@ $(O)/flags: FORCE | $(O)/probed
 $(O)/perf: $(O)/perf.o $(OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+# Beside the program, where it finds them before it is installed.
+$(O)/metrics/%: metrics/%
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
 
 $(O)/%.o: %.c $(O)/flags | $(SKELS)
 	$(say) CC $@
@@ -200,11 +207,14 @@ $(O)/man/%.1: Documentation/%.txt
 install: all ## install below $(DESTDIR)$(prefix)
 	$(say) INSTALL $(DESTDIR)$(bindir)/perf
 	$(Q)install -D -m 755 $(O)/perf $(DESTDIR)$(bindir)/perf
+	$(Q)install -D -m 644 -t $(DESTDIR)$(pkgdatadir)/metrics $(wildcard metrics/*.json)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(docdir) README.md NEWS.md COPYING $(wildcard Documentation/*)
 	$(Q)$(if $(wildcard $(MANS)),install -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(wildcard $(MANS)))
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%)
+	$(Q)rm -f $(patsubst %,$(DESTDIR)$(pkgdatadir)/%,$(wildcard metrics/*.json))
+	$(Q)-rmdir $(DESTDIR)$(pkgdatadir)/metrics $(DESTDIR)$(pkgdatadir) 2>/dev/null
 	$(Q)rm -rf $(DESTDIR)$(docdir)
 
 clean: ## remove everything generated (the cache of kernels for the tests stays)

@@ -4,7 +4,9 @@
 
 #include "util/control.h"
 #include "util/default_events.h"
+#include "util/definitions.h"
 #include "util/evlist.h"
+#include "util/metric_request.h"
 #include "util/msg.h"
 #include "util/options.h"
 #include "util/parse_events.h"
@@ -12,6 +14,7 @@
 #include "util/stat.h"
 #include "util/stat_run.h"
 #include "util/target.h"
+#include "util/tool_facts.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -24,6 +27,7 @@
 #include <time.h>
 
 #define STATUS_FAILED 1
+#define STATUS_NO_METRIC 2
 #define STATUS_INVALID 22
 #define STATUS_NO_RECORD 255
 #define NO_LOG_FD INT_MIN
@@ -42,8 +46,12 @@ static void on_signal(int sig)
 
 struct stat_cmd {
 	struct stat_run run;
+	struct definitions *defs;
 	struct pmus *pmus;
 	struct evlist *evlist;
+	char *metrics;			/* -M, all of them; NULL: none. Owned */
+	struct metric_requests requests;
+	struct metric_request_options metric_options;
 	struct control control;
 	struct parse_events_options parse;	/* of the -e that follow */
 	int last_e;			/* index of the first event of the last -e */
@@ -121,6 +129,29 @@ static int set_hybrid_merge(void *ctx, const char *arg __unused)
 
 	cmd->parse.hybrid_merge = true;
 	return is_before_events(cmd, "--hybrid-merge") ? 0 : -EINVAL;
+}
+
+static int parse_metrics(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	char *all = cmd->metrics ? xasprintf("%s,%s", cmd->metrics, arg) : strdup(arg);
+
+	if (!all) {
+		pr_err("out of memory");
+		return -EINVAL;
+	}
+	free(cmd->metrics);
+	cmd->metrics = all;
+	return 0;
+}
+
+static int parse_metrics_file(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--metrics-file"))
+		return -EINVAL;
+	return definitions__add_file(cmd->defs, arg) ? -EINVAL : 0;
 }
 
 static int only_level(bool *this, bool other)
@@ -295,7 +326,17 @@ static const struct option_row rows[] = {
 	{ 0, "metric-only", OPT_FLAG, AT(run.config.metric_only), .help = "print metrics, no counts" },
 	{ 0, "no-merge", OPT_CALL_NONE, .call = no_merge,
 	  .help = "as -A, and a row for each PMU instance" },
-	{ 0, "metrics", OPT_NEGATED, AT(run.config.no_metrics),
+	{ 'M', "metrics", OPT_CALL, .call = parse_metrics, .arg = "metric,group,...",
+	  .help = "metrics and groups of them: perf list metrics" },
+	{ 0, "metrics-file", OPT_CALL, .call = parse_metrics_file, .arg = "file",
+	  .help = "a file or directory that defines metrics and events" },
+	{ 0, "metric-no-group", OPT_FLAG, AT(metric_options.no_group),
+	  .help = "do not group the events of -M" },
+	{ 0, "metric-no-merge", OPT_FLAG, AT(metric_options.no_merge),
+	  .help = "events of its own for each metric of -M" },
+	{ 0, "metric-no-threshold", OPT_FLAG, AT(metric_options.no_threshold),
+	  .help = "no events that only thresholds of -M need" },
+	{ 0, "no-metrics", OPT_FLAG, AT(run.config.no_metrics),
 	  .help = "no ratios behind the counts of -e" },
 	{ 'n', "null", OPT_FLAG, AT(run.config.null_run),
 	  .help = "no default events: only time is measured" },
@@ -352,6 +393,7 @@ static int check_conflicts(const struct stat_cmd *cmd)
 	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD;
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
+		{ cmd->metrics && config->no_metrics, "-M and --no-metrics: one or the other" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
 		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
 		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
@@ -487,12 +529,37 @@ static void widen_target(struct stat_cmd *cmd)
 	target->system_wide = true;
 }
 
+/* Return: 0, or an exit status after a message. */
+static int add_metrics(struct stat_cmd *cmd)
+{
+	struct metric_request_options *options = &cmd->metric_options;
+	struct stat_config *config = &cmd->run.config;
+	int err;
+
+	if (!cmd->metrics)
+		return 0;
+	/* Thresholds only colour, and in these formats there is nothing to be coloured. */
+	options->no_threshold |= config->csv_sep || (config->metric_only && config->json);
+	options->scope.defs = cmd->defs;
+	options->scope.pmus = cmd->pmus;
+	options->scope.target = &cmd->run.target;
+	options->scope.target_cpu = !target__has_task(&cmd->run.target);
+	options->scope.literal = tool__literal;
+	err = metric_requests__add(&cmd->requests, cmd->metrics, options);
+	if (!err)
+		err = metric_requests__add_events(&cmd->requests, cmd->evlist, options);
+	if (err == -ENOMEM)
+		pr_err("out of memory");
+	config->requests = &cmd->requests;
+	return err == -ENOENT ? STATUS_NO_METRIC : err ? STATUS_FAILED : 0;
+}
+
 static int add_events(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
 	int err;
 
-	if (!cmd->evlist->nr && !config->null_run) {
+	if (!cmd->evlist->nr && !cmd->metrics && !config->null_run) {
 		err = default_events__add(cmd->evlist, cmd->pmus,
 					  !target__has_task(&cmd->run.target), cmd->detail);
 		if (err)
@@ -599,8 +666,11 @@ static void clear(struct stat_cmd *cmd)
 		control__close(&cmd->control);
 	if (cmd->file)
 		fclose(cmd->file);
+	metric_requests__clear(&cmd->requests);
+	free(cmd->metrics);
 	evlist__delete(cmd->evlist);
 	pmus__delete(cmd->pmus);
+	definitions__delete(cmd->defs);
 }
 
 /* These words, down to three letters, are commands of perf stat itself; NULL is not. */
@@ -623,13 +693,19 @@ int cmd_stat(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	cmd.pmus = pmus__new(sysfs_root());
 	cmd.evlist = evlist__new();
-	if (!cmd.pmus || !cmd.evlist) {
+	cmd.defs = definitions__new();
+	if (!cmd.pmus || !cmd.evlist || !cmd.defs) {
 		pr_err("%s", strerror(errno));
 		clear(&cmd);
 		return STATUS_FAILED;
 	}
+	definitions__add_places(cmd.defs);
+	pmus__set_definitions(cmd.pmus, cmd.defs);
 	cmd.run.plan.evlist = cmd.evlist;
 	cmd.run.config.target = &cmd.run.target;
+	cmd.run.config.literal = tool__literal;
+	cmd.run.config.defs = cmd.defs;
+	cmd.run.config.pmus = cmd.pmus;
 
 	first = options__parse(rows, usage, &cmd, argc, argv);
 	if (first < 0) {
@@ -649,6 +725,10 @@ int cmd_stat(int argc, char **argv)
 	cmd.run.config.big_num = !cmd.no_big_num;
 	msg__set_verbose(cmd.run.config.verbose);
 	err = target__validate(&cmd.run.target);
+	if (!err)
+		err = add_metrics(&cmd);
+	if (err > 0)
+		status = err;
 	if (!err) {
 		widen_target(&cmd);
 		err = check_conflicts(&cmd);

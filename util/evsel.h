@@ -71,7 +71,8 @@ struct evsel {
 	bool legacy;			/* a generic hardware or cache name, or a number or address */
 	char *pmu_event;		/* the event of the PMU that was named; NULL: only terms or numbers */
 	char *filter;			/* tracepoint filter, NULL: none. Such events are never shared */
-	char *metric_id;
+	char *metric_id;		/* what metrics call it; NULL: its name */
+	int metric_set;			/* of -M: events of equal numbers are for the same metrics; else 0 */
 	char *group_name;		/* of a group leader: NAME{...} */
 	struct evsel *leader;		/* itself when it leads or stands alone */
 	int nr_members;			/* of a leader: events in the group, itself included; else 0 */
