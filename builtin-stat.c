@@ -6,7 +6,7 @@
 #include "util/default_events.h"
 #include "util/definitions.h"
 #include "util/evlist.h"
-#include "util/metric_request.h"
+#include "util/metric_plan.h"
 #include "util/msg.h"
 #include "util/options.h"
 #include "util/parse_events.h"
@@ -49,9 +49,7 @@ struct stat_cmd {
 	struct definitions *defs;
 	struct pmus *pmus;
 	struct evlist *evlist;
-	char *metrics;			/* -M, all of them; NULL: none. Owned */
-	struct metric_requests requests;
-	struct metric_request_options metric_options;
+	struct metric_plan metrics;
 	struct control control;
 	struct parse_events_options parse;	/* of the -e that follow */
 	int last_e;			/* index of the first event of the last -e */
@@ -134,14 +132,26 @@ static int set_hybrid_merge(void *ctx, const char *arg __unused)
 static int parse_metrics(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
-	char *all = cmd->metrics ? xasprintf("%s,%s", cmd->metrics, arg) : strdup(arg);
 
-	if (!all) {
-		pr_err("out of memory");
-		return -EINVAL;
-	}
-	free(cmd->metrics);
-	cmd->metrics = all;
+	return metric_plan__add_names(&cmd->metrics, arg) ? -EINVAL : 0;
+}
+
+/* The CPU's own groups of metrics. Those of --topdown and --smi-cost say more than counts do. */
+static int set_topdown(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->metrics.topdown = true;
+	cmd->run.config.metric_only = true;
+	return 0;
+}
+
+static int set_smi_cost(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->metrics.smi_cost = true;
+	cmd->run.config.metric_only = true;
 	return 0;
 }
 
@@ -330,11 +340,11 @@ static const struct option_row rows[] = {
 	  .help = "metrics and groups of them: perf list metrics" },
 	{ 0, "metrics-file", OPT_CALL, .call = parse_metrics_file, .arg = "file",
 	  .help = "a file or directory that defines metrics and events" },
-	{ 0, "metric-no-group", OPT_FLAG, AT(metric_options.no_group),
+	{ 0, "metric-no-group", OPT_FLAG, AT(metrics.options.no_group),
 	  .help = "do not group the events of -M" },
-	{ 0, "metric-no-merge", OPT_FLAG, AT(metric_options.no_merge),
+	{ 0, "metric-no-merge", OPT_FLAG, AT(metrics.options.no_merge),
 	  .help = "events of its own for each metric of -M" },
-	{ 0, "metric-no-threshold", OPT_FLAG, AT(metric_options.no_threshold),
+	{ 0, "metric-no-threshold", OPT_FLAG, AT(metrics.options.no_threshold),
 	  .help = "no events that only thresholds of -M need" },
 	{ 0, "no-metrics", OPT_FLAG, AT(run.config.no_metrics),
 	  .help = "no ratios behind the counts of -e" },
@@ -368,9 +378,15 @@ static const struct option_row rows[] = {
 	  .help = "do not scale the counts of multiplexed events" },
 	{ 'S', "sync", OPT_FLAG, AT(sync), .help = "flush file systems before each run" },
 	{ 0, "summary", OPT_FLAG, AT(run.config.summary), .help = "print totals after -I" },
+	{ 0, "smi-cost", OPT_CALL_NONE, .call = set_smi_cost,
+	  .help = "what system management interrupts cost (Intel)" },
 	{ 't', "tid", OPT_STRING, AT(run.target.tid_list), .arg = "tid-list",
 	  .help = "count these threads" },
 	{ 0, "table", OPT_FLAG, AT(run.config.table), .help = "with -r, print each run's time" },
+	{ 0, "td-level", OPT_UINT, AT(metrics.td_level), .arg = "n", .help = "with --topdown: so deep; 0: all" },
+	{ 0, "topdown", OPT_CALL_NONE, .call = set_topdown,
+	  .help = "where the pipeline loses time, by metrics of the CPU" },
+	{ 'T', "transaction", OPT_FLAG, AT(metrics.transaction), .help = "metrics of hardware transactions" },
 	{ 0, "timeout", OPT_UINT, AT(run.timeout_ms), .arg = "ms", .help = "stop after that time" },
 	{ 'v', "verbose", OPT_COUNT, AT(run.config.verbose), .help = "say more; repeat for more" },
 	{ 'x', "field-separator", OPT_CALL, .call = parse_sep, .arg = "separator",
@@ -393,7 +409,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD;
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
-		{ cmd->metrics && config->no_metrics, "-M and --no-metrics: one or the other" },
+		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
+		{ cmd->metrics.td_level > MAX_TD_LEVEL, "--td-level: at most 6" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
 		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
 		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
@@ -529,15 +546,11 @@ static void widen_target(struct stat_cmd *cmd)
 	target->system_wide = true;
 }
 
-/* Return: 0, or an exit status after a message. */
-static int add_metrics(struct stat_cmd *cmd)
+static void set_metric_options(struct stat_cmd *cmd)
 {
-	struct metric_request_options *options = &cmd->metric_options;
+	struct metric_request_options *options = &cmd->metrics.options;
 	struct stat_config *config = &cmd->run.config;
-	int err;
 
-	if (!cmd->metrics)
-		return 0;
 	/* Thresholds only colour, and in these formats there is nothing to be coloured. */
 	options->no_threshold |= config->csv_sep || (config->metric_only && config->json);
 	options->scope.defs = cmd->defs;
@@ -545,13 +558,23 @@ static int add_metrics(struct stat_cmd *cmd)
 	options->scope.target = &cmd->run.target;
 	options->scope.target_cpu = !target__has_task(&cmd->run.target);
 	options->scope.literal = tool__literal;
-	err = metric_requests__add(&cmd->requests, cmd->metrics, options);
-	if (!err)
-		err = metric_requests__add_events(&cmd->requests, cmd->evlist, options);
-	if (err == -ENOMEM)
-		pr_err("out of memory");
-	config->requests = &cmd->requests;
-	return err == -ENOENT ? STATUS_NO_METRIC : err ? STATUS_FAILED : 0;
+	config->requests = &cmd->metrics.requests;
+}
+
+/* Return: 0, or an exit status after a message. */
+static int add_metrics(struct stat_cmd *cmd)
+{
+	set_metric_options(cmd);
+	switch (metric_plan__add_events(&cmd->metrics, cmd->evlist)) {
+	case 0:
+		return 0;
+	case -ENOENT:
+		return STATUS_NO_METRIC;
+	case -EINVAL:
+		return STATUS_INVALID;
+	default:
+		return STATUS_FAILED;
+	}
 }
 
 static int add_events(struct stat_cmd *cmd)
@@ -559,9 +582,11 @@ static int add_events(struct stat_cmd *cmd)
 	const struct stat_config *config = &cmd->run.config;
 	int err;
 
-	if (!cmd->evlist->nr && !cmd->metrics && !config->null_run) {
+	if (!cmd->evlist->nr && metric_plan__is_empty(&cmd->metrics) && !config->null_run) {
 		err = default_events__add(cmd->evlist, cmd->pmus,
 					  !target__has_task(&cmd->run.target), cmd->detail);
+		if (!err)
+			err = metric_plan__add_defaults(&cmd->metrics, cmd->evlist, cmd->detail);
 		if (err)
 			return err;
 	}
@@ -666,8 +691,7 @@ static void clear(struct stat_cmd *cmd)
 		control__close(&cmd->control);
 	if (cmd->file)
 		fclose(cmd->file);
-	metric_requests__clear(&cmd->requests);
-	free(cmd->metrics);
+	metric_plan__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
 	pmus__delete(cmd->pmus);
 	definitions__delete(cmd->defs);
@@ -685,6 +709,7 @@ int cmd_stat(int argc, char **argv)
 {
 	struct stat_cmd cmd = {
 		.log_fd = NO_LOG_FD,
+		.metrics = { .td_level = 1 },
 		.run = { .config = { .aggr_mode = AGGR_GLOBAL, .run_count = 1 }, .signal = &got_signal },
 	};
 	int first, err, status = STATUS_INVALID;

@@ -259,6 +259,8 @@ static int add_request(struct metric_requests *requests, const struct metric_def
 	int nr_tools = requests->nr_tools, err;
 
 	err = describe(&request, def, instance, modifiers);
+	if (!requests->is_default)
+		request.def.default_group = NULL;
 	if (!err)
 		err = collect(&lookup, def, def->expr, false, NULL);
 	if (!err && def->threshold && !options->no_threshold)
@@ -416,6 +418,36 @@ int metric_requests__add(struct metric_requests *requests, const char *list,
 	while (!err && (word = strsep(&rest, ",")))
 		err = add_word(requests, word, options);
 	return err;
+}
+
+int metric_requests__add_defaults(struct metric_requests *requests, int detail,
+				  const struct metric_request_options *options)
+{
+	static const char *const groups[] = { "Default", "Default2", "Default3", "Default4" };
+	struct definitions *defs = options->scope.defs;
+	const struct metric_def *def = NULL;
+	int g, err = 0;
+
+	requests->is_default = true;
+	for (g = 0; g < (int)ARRAY_SIZE(groups) && g <= detail; g++) {
+		while (!err && (def = definitions__next_metric(defs, def))) {
+			if (metric_def__in_group(def, groups[g]) && !metric_defs__find(def->name) &&
+			    is_here(def, options->scope.pmus))
+				err = add_def(requests, def, NULL, groups[g], options);
+		}
+	}
+	return err;
+}
+
+bool metric_requests__has_group(const char *name, const struct metric_request_options *options)
+{
+	const struct metric_def *def = NULL;
+
+	while ((def = definitions__next_metric(options->scope.defs, def))) {
+		if (metric_def__in_group(def, name) && is_here(def, options->scope.pmus))
+			return true;
+	}
+	return false;
 }
 
 /* --- their events --- */
@@ -577,4 +609,15 @@ int metric_requests__add_events(struct metric_requests *requests, struct evlist 
 		free(sets[i].ids);
 	free(sets);
 	return err;
+}
+
+bool metric_requests__show_events(const struct metric_requests *requests, int set)
+{
+	int i;
+
+	for (i = 0; i < requests->nr; i++) {
+		if (requests->requests[i].set == set && requests->requests[i].def.show_events)
+			return true;
+	}
+	return false;
 }

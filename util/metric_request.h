@@ -35,6 +35,7 @@ struct metric_requests {
 	struct metric_request *requests;
 	int nr;
 	/* private */
+	bool is_default;		/* of the default sets, some of which stand below headings */
 	char **tools;			/* perf's own events that any of them needs */
 	int nr_tools;
 };
@@ -52,12 +53,28 @@ int metric_requests__add(struct metric_requests *requests, const char *list,
 			 const struct metric_request_options *options);
 
 /**
+ * metric_requests__add_defaults() - take in metrics of files that belong to the default sets
+ * @detail: how often -d was given
+ *
+ * Those of a name that is built in are left out, and those whose events are not known here.
+ * Return: 0 or -ENOMEM.
+ */
+int metric_requests__add_defaults(struct metric_requests *requests, int detail,
+				  const struct metric_request_options *options);
+
+/** metric_requests__has_group() - whether any metric for this machine is in that group */
+bool metric_requests__has_group(const char *name, const struct metric_request_options *options);
+
+/**
  * metric_requests__add_events() - append the events of all metrics to a list
  *
  * Once, after the last metric_requests__add(). Return: 0, -EINVAL after a message, -ENOMEM.
  */
 int metric_requests__add_events(struct metric_requests *requests, struct evlist *list,
 				const struct metric_request_options *options);
+
+/** metric_requests__show_events() - a metric of that set wants rows for its events by default */
+bool metric_requests__show_events(const struct metric_requests *requests, int set);
 
 void metric_requests__clear(struct metric_requests *requests);
 

@@ -170,8 +170,14 @@ static int bind_metrics(struct stat *stat)
 	}
 	if (err)
 		return err;
-	for (i = 0; i < stat->nr_metrics; i++)
+	for (i = 0; i < stat->nr_metrics; i++) {
 		metric__choose_row(stat->metrics[i], stat->metrics, stat->nr_metrics);
+		/* Of a default set, rows are those that carry a metric. */
+		evsel = stat->metrics[i]->row_evsel;
+		if (evsel && evsel->is_default && evsel->metric_set &&
+		    !stat->metrics[i]->def->default_group)
+			evsel->hidden = false;
+	}
 	stat->is_bound = true;
 	return 0;
 }

@@ -104,6 +104,38 @@ setup() {
 		perf stat --metrics-file "$dir" -e my.faults true
 }
 
+@test "the CPU's own groups: --topdown and its kin, and what belongs to the default set" {
+	local out=$BATS_TEST_TMPDIR/out option
+	cat >"$metrics" <<-'EOF'
+	[
+		{ "MetricName": "tma_a", "MetricExpr": "page\\-faults / (2 * page\\-faults)", "ScaleUnit": "100%",
+		  "MetricGroup": "Default;TopdownL1", "DefaultMetricgroupName": "TopdownL1" },
+		{ "MetricName": "tma_b", "MetricExpr": "tma_a / 2", "MetricGroup": "TopdownL2" },
+		{ "MetricName": "of_two", "MetricExpr": "2 + 0 * page\\-faults", "MetricGroup": "Default2" }
+	]
+	EOF
+	perf stat --all-user --topdown -x, --log-fd 4 true 4>"$out"
+	[ "$(head -n 1 "$out")" = "%  tma_a," ]
+	perf stat --all-user --topdown --td-level 0 -x, --log-fd 4 true 4>"$out"
+	[ "$(tail -n 1 "$out")" = "0.25," ]
+	perf stat --all-user --topdown --no-metric-only -x, --log-fd 4 true 4>"$out"
+	grep -Eq '^[0-9]+,,page-faults,[0-9]+,100.00,50.0,%  tma_a$' "$out"
+	perf stat --all-user -d -x, --log-fd 4 true 4>"$out"
+	grep -Eq '^,[0-9]+,100.00,,,,TopdownL1$' "$out"
+	grep -qx ',,,,,50.0,%  tma_a' "$out"
+	grep -Eq ',page-faults,[0-9]+,100.00,2.00,of_two$' "$out"
+	perf stat --all-user -x, --log-fd 4 true 4>"$out"
+	refute grep -q of_two "$out"
+	export PERF_METRICS_PATH=
+	PERF_CPUID=none
+	for option in "--topdown:TopdownL1" "--smi-cost:smi" "-T:transaction"; do
+		refused 22 perf stat "${option%:*}" true <<-EOF
+		perf stat: ${option%:*}: no metric for this CPU is in the group ${option#*:} (see perf list metricgroups; --metrics-file takes a vendor's)
+		EOF
+	done
+	refused 22 perf stat --td-level 7 true <<<"perf stat: --td-level: at most 6"
+}
+
 @test "what cannot be" {
 	refused 2 perf stat -M nosuch true <<-EOF
 	Cannot find metric or group \`nosuch'
