@@ -57,7 +57,8 @@ struct stat_cmd {
 	bool all_user, all_kernel;
 	int detail;			/* -d */
 	bool no_big_num, big_num;
-	bool has_control;
+	const char *control_spec;	/* --control; NULL: none */
+	bool has_control;		/* it has been opened */
 	const char *pre, *post;		/* commands before and after each run */
 	bool sync;			/* -S: flush file systems before each run */
 	const char *output_path;	/* -o */
@@ -197,16 +198,6 @@ static int parse_filter(void *ctx, const char *arg)
 	return evlist__set_filter(cmd->evlist, cmd->last_e, arg);
 }
 
-static int parse_control(void *ctx, const char *arg)
-{
-	struct stat_cmd *cmd = ctx;
-
-	if (cmd->has_control)
-		control__close(&cmd->control);
-	cmd->has_control = !control__open(&cmd->control, arg);
-	return cmd->has_control ? 0 : -EINVAL;
-}
-
 static int parse_interval(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
@@ -311,7 +302,7 @@ static const struct option_row rows[] = {
 	{ 'B', "big-num", OPT_CALL_NONE, .call = set_big_num, .help = "group digits (the default)" },
 	{ 'C', "cpu", OPT_STRING, AT(run.target.cpu_list), .arg = "cpu-list",
 	  .help = "count on these CPUs" },
-	{ 0, "control", OPT_CALL, .call = parse_control, .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
+	{ 0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
 	  .help = "take commands: enable, disable, ping, stop" },
 	{ 0, "cputype", OPT_CALL, .call = parse_cputype, .arg = "core PMU",
 	  .help = "of several core PMUs use this one for the -e that follow" },
@@ -412,6 +403,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
 		{ cmd->metrics.td_level > MAX_TD_LEVEL, "--td-level: at most 6" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
+		{ cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
+		  "--append needs a file to append to: -o or --log-fd" },
 		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
 		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
@@ -427,7 +420,7 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		{ cmd->run.timeout_ms && cmd->run.timeout_ms < 10, "--timeout: at least 10 ms" },
 		{ config->interval_clear && !config->interval_ms, "--interval-clear needs -I" },
 		{ cmd->run.delay_ms < -1, "-D: a number of milliseconds, or -1" },
-		{ cmd->run.delay_ms == -1 && !cmd->has_control && !target->argc,
+		{ cmd->run.delay_ms == -1 && !cmd->control_spec && !target->argc,
 		  "-D -1: nothing would ever be counted without --control" },
 		{ config->bpf_prog_list, "-b: counting BPF programs is not there yet" },
 	};
@@ -757,6 +750,12 @@ int cmd_stat(int argc, char **argv)
 	if (!err) {
 		widen_target(&cmd);
 		err = check_conflicts(&cmd);
+	}
+	if (!err && cmd.control_spec) {
+		err = control__open(&cmd.control, cmd.control_spec);
+		cmd.has_control = !err;
+		if (err)
+			status = OPTIONS_USAGE_STATUS;
 	}
 	if (!err) {
 		warn_unlikely(&cmd);

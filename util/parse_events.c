@@ -231,7 +231,8 @@ static int parse_modifiers(struct parser *parser, bool in_group, struct modifier
 		parser->p += len;
 		return 0;
 	}
-	return parse_error__set(parser->c.err, column_of(parser, parser->p + len), reason, NULL);
+	return parse_error__set(parser->c.err, column_of(parser, parser->p + len), reason,
+				strdup(modifiers_help));
 }
 
 /* Give the events from @first on, which one event of the text has become, its metric id. */
