@@ -392,6 +392,17 @@ struct conflict {
 	const char *text;
 };
 
+static bool is_sharing(const struct stat_cmd *cmd)
+{
+	bool is_sharing = cmd->run.share_all;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(cmd->evlist, evsel, i)
+		is_sharing |= evsel->share;
+	return is_sharing;
+}
+
 /* What cannot be meant together; refused before anything is opened. */
 static int check_conflicts(const struct stat_cmd *cmd)
 {
@@ -413,8 +424,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		{ config->metric_only && target->per_thread,
 		  "--metric-only and --per-thread: not together" },
 		{ config->table && config->run_count <= 1, "--table needs -r N with N > 1" },
-		{ is_topology && target__has_task(target),
-		  "a breakdown by CPU, core and the like needs -a or -C" },
+		{ is_topology && target__has_task(target) && !is_sharing(cmd),
+		  "a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters" },
 		{ cmd->run.timeout_ms && config->interval_ms, "--timeout and -I: not together" },
 		{ cmd->run.interval_count && !config->interval_ms, "--interval-count needs -I" },
 		{ cmd->run.timeout_ms && cmd->run.timeout_ms < 10, "--timeout: at least 10 ms" },

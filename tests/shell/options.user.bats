@@ -65,10 +65,10 @@ usage() {
 	-r 2 --metric-only true|--metric-only and -r: not together
 	--metric-only --per-thread -a true|--metric-only and --per-thread: not together
 	--table true|--table needs -r N with N > 1
-	-A true|a breakdown by CPU, core and the like needs -a or -C
-	--per-core true|a breakdown by CPU, core and the like needs -a or -C
-	--per-socket -p $$|a breakdown by CPU, core and the like needs -a or -C
-	--no-merge true|a breakdown by CPU, core and the like needs -a or -C
+	-A true|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
+	--per-core true|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
+	--per-socket -p $$|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
+	--no-merge true|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
 	--timeout 100 -I 100 true|--timeout and -I: not together
 	--timeout 9 true|--timeout: at least 10 ms
 	--interval-count 2 true|--interval-count needs -I
