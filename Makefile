@@ -45,13 +45,20 @@ export PKG_CONFIG
 
 LIBS := libbpf libelf zlib json-c
 
+# It has no pkg-config: what compiles and links for the target is there. It is loaded when it is
+# used. NO_LIBPFM=1 leaves it out.
+ifneq ($(NO_LIBPFM),1)
+HAVE_LIBPFM := $(shell printf '\043include <perfmon/pfmlib_perf_event.h>\nint main(void) { return pfm_initialize(); }\n' | \
+	$(CC) -w $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) -x c - -o /dev/null -lpfm 2>/dev/null && echo 1)
+endif
+
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wformat=2 -Wno-format-nonliteral
 ifdef CI
 WARNINGS += -Werror
 endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	-DPERF_VERSION='"$(VERSION)"' -DPERF_DATADIR='"$(pkgdatadir)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' -DPERF_DATADIR='"$(pkgdatadir)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
 ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c) -lm
@@ -98,7 +105,7 @@ all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'variables: O= V=1 SANITIZE=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR='
+	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR='
 
 deps: ## install what building and testing need (Debian; elsewhere: say what)
 	$(Q)scripts/deps

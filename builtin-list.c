@@ -16,6 +16,7 @@
 #include "util/metric.h"
 #include "util/msg.h"
 #include "util/options.h"
+#include "util/pfm.h"
 #include "util/pmu.h"
 #include "util/tracepoint.h"
 #include "util/util.h"
@@ -31,7 +32,8 @@ enum section {
 	SECTION_METRIC = 1 << 7,
 	SECTION_METRICGROUP = 1 << 8,
 	SECTION_ALL = (1 << 9) - 1,
-	SECTION_NONE = 1 << 9,		/* known words without events here */
+	SECTION_PFM = 1 << 9,		/* names that -e does not know: only when asked for */
+	SECTION_NONE = 1 << 10,		/* known words without events here */
 };
 
 static const struct {
@@ -51,6 +53,7 @@ static const struct {
 	{ "metrics", SECTION_METRIC },
 	{ "metricgroup", SECTION_METRICGROUP },
 	{ "metricgroups", SECTION_METRICGROUP },
+	{ "pfm", SECTION_PFM },
 	{ "sdt", SECTION_NONE },
 };
 
@@ -379,6 +382,28 @@ static void list_tracepoints(struct lister *l)
 		(void)tracepoint__for_each("*", "*", true, list_tracepoint, l);
 }
 
+static void list_pfm_event(void *ctx, const char *pmu, const char *name, const char *desc)
+{
+	struct row row = {
+		.name = name,
+		.type = "libpfm4 event",
+		.json_type = "libpfm4 event",
+		.pmu = pmu,
+		.topic = pmu,
+		.desc = desc,
+	};
+
+	print_row(ctx, &row);
+}
+
+static void list_pfm(struct lister *l)
+{
+	if (pfm__is_built_in())
+		pfm__for_each(list_pfm_event, l);
+	else
+		pr_warn("this perf was built without libpfm4");
+}
+
 static void print_heading(struct lister *l, const char *heading)
 {
 	if (!l->headed && !l->raw && !l->json)
@@ -483,6 +508,8 @@ static void list_sections(struct lister *l, unsigned int sections)
 		list_raw(l);
 	if (sections & SECTION_TRACEPOINT)
 		list_tracepoints(l);
+	if (sections & SECTION_PFM)
+		list_pfm(l);
 	if (sections & SECTION_METRIC)
 		list_metrics(l);
 	if (sections & SECTION_METRICGROUP)
@@ -540,7 +567,7 @@ static const struct option_row rows[] = {
 };
 
 static const char usage[] =
-	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|GLOB...]";
+	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|pfm|GLOB...]";
 
 int cmd_list(int argc, char **argv)
 {

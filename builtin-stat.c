@@ -10,6 +10,7 @@
 #include "util/msg.h"
 #include "util/options.h"
 #include "util/parse_events.h"
+#include "util/pfm.h"
 #include "util/pmu.h"
 #include "util/stat.h"
 #include "util/stat_run.h"
@@ -87,6 +88,25 @@ static int parse_e(void *ctx, const char *arg)
 	cmd->last_e = first;
 	cmd->has_e = true;
 	return 0;
+}
+
+static int parse_pfm_events(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	struct parse_error error = {};
+	int first = cmd->evlist->nr, err;
+
+	err = pfm__parse(cmd->evlist, cmd->pmus, arg, &error);
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	else if (err == -ENOSYS)
+		pr_err("--pfm-events: this perf was built without libpfm4");
+	else if (err)
+		pr_err("%s", strerror(-err));
+	parse_error__clear(&error);
+	cmd->last_e = first;
+	cmd->has_e |= !err;
+	return err ? -EINVAL : 0;
 }
 
 /* Whether an option that changes how -e is read comes in time; says so when not. */
@@ -358,6 +378,8 @@ static const struct option_row rows[] = {
 	{ 0, "per-thread", OPT_FLAG, AT(run.target.per_thread), .help = "a row for each thread" },
 	{ 0, "percore-show-thread", OPT_FLAG, AT(run.config.percore_show_thread),
 	  .help = "with -A, print the core's sum of percore events for each CPU" },
+	{ 0, "pfm-events", OPT_CALL, .call = parse_pfm_events, .arg = "event",
+	  .help = "events to count by the names of libpfm4: perf list pfm" },
 	{ 0, "pmu-filter", OPT_CALL, .call = parse_pmu_filter, .arg = "PMU",
 	  .help = "use only this PMU for the -e that follow" },
 	{ 0, "post", OPT_STRING, AT(post), .arg = "command", .help = "run this after each run" },
