@@ -18,6 +18,9 @@ datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 docdir ?= $(datadir)/doc/perf-stat
 pkgdatadir ?= $(datadir)/perf-stat
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir ?= $(datadir)/zsh/site-functions
+fishcompdir ?= $(datadir)/fish/vendor_completions.d
 
 TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(firstword $(subst -, ,$(or $(TRIPLET),unknown)))
@@ -215,11 +218,15 @@ install: all ## install below $(DESTDIR)$(prefix)
 	$(say) INSTALL $(DESTDIR)$(bindir)/perf
 	$(Q)install -D -m 755 $(O)/perf $(DESTDIR)$(bindir)/perf
 	$(Q)install -D -m 644 -t $(DESTDIR)$(pkgdatadir)/metrics $(wildcard metrics/*.json)
+	$(Q)install -D -m 644 completion/perf.bash $(DESTDIR)$(bashcompdir)/perf
+	$(Q)install -D -m 644 -t $(DESTDIR)$(zshcompdir) completion/_perf
+	$(Q)install -D -m 644 -t $(DESTDIR)$(fishcompdir) completion/perf.fish
 	$(Q)install -D -m 644 -t $(DESTDIR)$(docdir) README.md NEWS.md COPYING $(wildcard Documentation/*)
 	$(Q)$(if $(wildcard $(MANS)),install -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(wildcard $(MANS)))
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%)
+	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%) \
+		$(DESTDIR)$(bashcompdir)/perf $(DESTDIR)$(zshcompdir)/_perf $(DESTDIR)$(fishcompdir)/perf.fish
 	$(Q)rm -f $(patsubst %,$(DESTDIR)$(pkgdatadir)/%,$(wildcard metrics/*.json))
 	$(Q)-rmdir $(DESTDIR)$(pkgdatadir)/metrics $(DESTDIR)$(pkgdatadir) 2>/dev/null
 	$(Q)rm -rf $(DESTDIR)$(docdir)

@@ -271,27 +271,35 @@ int definitions__add_file(struct definitions *defs, const char *path)
 	return err;
 }
 
-/* The tree that was built has them beside the program; owned, NULL when it has not. */
-static char *build_dir(void)
+/*
+ * The definitions that came with this program: in a tree that was built they are beside it, in an
+ * installation that was moved they have moved along. Owned.
+ */
+static char *shipped_dir(void)
 {
-	char exe[PATH_MAX], *dir;
+	static const char *const places[] = { "metrics", "../share/perf-stat/metrics" };
+	char exe[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	size_t i;
 
 	if (len < 0)
-		return NULL;
+		len = 0;
 	exe[len] = '\0';
-	*strrchr(exe, '/') = '\0';
-	dir = xasprintf("%s/metrics", exe);
-	if (dir && !is_dir(dir))
-		free_ptr(&dir);
-	return dir;
+	for (i = 0; strrchr(exe, '/') && i < ARRAY_SIZE(places); i++) {
+		char *dir = xasprintf("%.*s/%s", (int)(strrchr(exe, '/') - exe), exe, places[i]);
+
+		if (!dir || is_dir(dir))
+			return dir;
+		free(dir);
+	}
+	return strdup(PERF_DATADIR "/metrics");
 }
 
 static void add_places(struct definitions *defs)
 {
 	const char *given = getenv("PERF_METRICS_PATH");
 	char *paths __cleanup(free_ptr) = given ? strdup(given) : NULL;
-	char *built __cleanup(free_ptr) = build_dir(), *rest = paths, *path;
+	char *shipped __cleanup(free_ptr) = shipped_dir(), *rest = paths, *path;
 	int err;
 
 	while (rest && (path = strsep(&rest, ":"))) {
@@ -300,9 +308,9 @@ static void add_places(struct definitions *defs)
 			pr_warn("PERF_METRICS_PATH: cannot read '%s': %s", path, strerror(-err));
 	}
 	/* A program without these files still has the metrics that are built in. */
-	err = add_path(defs, built ? built : PERF_DATADIR "/metrics");
+	err = shipped ? add_path(defs, shipped) : -ENOMEM;
 	if (err && err != -ENOENT)
-		pr_warn("cannot read '%s': %s", built ? built : PERF_DATADIR "/metrics", strerror(-err));
+		pr_warn("cannot read '%s': %s", shipped ? shipped : "metrics", strerror(-err));
 }
 
 void definitions__add_places(struct definitions *defs)

@@ -10,7 +10,7 @@
  * Places, the first definition of a name wins:
  *	--metrics-file FILE
  *	$PERF_METRICS_PATH, files and directories separated by ':'
- *	metrics/ beside the program (a build tree), else that of the installation
+ *	metrics/ beside the program (a build tree), else that of the installation, which may be moved
  *
  * Of a directory, what its mapfile.csv names for this CPU comes first, then its *.json. Beside a
  * mapfile, these define no events themselves but what "ArchStdEvent" refers to; and a directory
