@@ -102,7 +102,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/wo
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run run-built test test-built check bench unit workloads fuzz man install uninstall clean probe FORCE
+.PHONY: all help deps run run-built test test-built check bench unit workloads fuzz fuzzers man install uninstall clean probe FORCE
 
 all: $(O)/perf $(METRICS) ## build perf (the default)
 
@@ -175,12 +175,17 @@ test: deps ## install what is missing, and run all tests: unit, command line, em
 run-built: all workloads
 	$(Q)scripts/run $(O)
 
+# Beside what is tested stands the same with the compiler's checks, for the test of every output mode.
 test-built: all workloads unit
+	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all)
+	$(Q)$(if $(HAVE_FUZZER),$(MAKE) --no-print-directory fuzzers)
 	$(Q)O=$(O) scripts/test all
 
 # Objects of their own: the fuzzer wants to see which way the code goes.
 FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS = $(filter-out -Werror,$(ALL_CFLAGS)) -g -fsanitize=fuzzer-no-link,address
+HAVE_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	$(CLANG) -w -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null && echo 1)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_OBJS := $(SRCS:%.c=$(O)/fuzz/obj/%.o)
 
@@ -193,12 +198,13 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJS) $(ALL_LIBS)
 
-# What was found to matter stays in $(O)/fuzz/corpus; a crash is kept there, too, and fails.
+fuzzers: $(FUZZERS)
+
+# Begins with tests/fuzz/NAME.corpus, an input a line. What is found to matter stays in
+# $(O)/fuzz/corpus; a crash is kept there, too, and fails.
 fuzz: $(FUZZERS) ## feed made-up input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
 	$(Q)for fuzzer in $(FUZZERS); do \
-		corpus=$(O)/fuzz/corpus/$${fuzzer##*/}; mkdir -p $$corpus; \
-		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=256 -timeout=10 -print_final_stats=1 \
-			-verbosity=0 -artifact_prefix=$$corpus-crash- $$corpus || exit 1; \
+		O=$(O) scripts/fuzz $${fuzzer##*/} -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
 	done
 
 check: all workloads unit ## the tests that need no network and no root

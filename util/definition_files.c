@@ -159,6 +159,9 @@ static const char *find_pmu(struct json_object *object, const struct definition_
 	}
 	if (!strcasecmp(unit, "cpu") || !strcasecmp(unit, "default_core"))
 		return NULL;
+	/* It may have been asked before, as a metric, and what was said then is in use. */
+	if (text_of(object, "\tpmu"))
+		return text_of(object, "\tpmu");
 	name = xasprintf("uncore_%s", unit);
 	for (i = 0; name && name[i]; i++)
 		name[i] = tolower((unsigned char)name[i]);

@@ -126,6 +126,25 @@ usage() {
 	done
 }
 
+@test "ten thousand events: parsed in a second of CPU time and 100 MB" {
+	local group list args=() i
+	group='cs:u,faults/name=f/,cycles:k,{L1-dcache-load-misses,software/dummy/}'
+	list=$(for ((i = 0; i < 400; i++)); do echo "$group"; done | paste -sd,)
+	for ((i = 0; i < 5; i++)); do args+=(-e "$list"); done
+	# the last one ends it when all others have been read
+	(
+		ulimit -t 1
+		ulimit -v 100000
+		fails_with 129 "event syntax error: 'nosuch'" perf stat "${args[@]}" -e nosuch true
+	)
+	# and they are printed, too
+	(
+		ulimit -v 200000
+		perf stat -x, --log-fd 4 --pre false "${args[@]}" true 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	)
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 10000 ]
+}
+
 @test "lists of processes, threads and CPUs that are none" {
 	local list
 	for list in '' 1x ,1 1,,2 -1 0 99999999999; do
