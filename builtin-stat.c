@@ -2,6 +2,7 @@
 /* perf stat: from the command line to a plan; util/stat_run.c carries it out. */
 #include "builtin.h"
 
+#include "util/config.h"
 #include "util/control.h"
 #include "util/default_events.h"
 #include "util/definitions.h"
@@ -773,7 +774,10 @@ int cmd_stat(int argc, char **argv)
 	cmd.run.target.argc = argc - first;
 	if (cmd.run.target.per_thread)
 		set_aggr(&cmd, AGGR_THREAD);
-	cmd.run.config.big_num = !cmd.no_big_num;
+	cmd.run.config.big_num = !cmd.no_big_num &&
+				 (cmd.big_num || config__is("stat.big-num", true));
+	if (!cmd.run.config.no_csv_summary)
+		cmd.run.config.no_csv_summary = config__is("stat.no-csv-summary", false);
 	msg__set_verbose(cmd.run.config.verbose);
 	err = target__validate(&cmd.run.target);
 	if (!err)

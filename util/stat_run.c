@@ -9,6 +9,7 @@
 #include "msg.h"
 #include "open_error.h"
 #include "pmu.h"
+#include "supervisor.h"
 #include "thread_map.h"
 #include "util.h"
 #include "workload.h"
@@ -723,8 +724,11 @@ static int start(struct pass *pass)
 		pass->next_print_ns = pass->start_ns + run->config.interval_ms * NSEC_PER_MSEC;
 	if (run->timeout_ms)
 		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
-	if (!pass->workload.pid)
+	/* Of a command the variable is its own business. */
+	if (!pass->workload.pid) {
+		supervisor__ready();
 		return 0;
+	}
 	err = workload__start(&pass->workload);
 	if (err)
 		pr_text("Workload failed: %s\n", strerror(-err));
