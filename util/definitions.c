@@ -320,13 +320,32 @@ void definitions__add_places(struct definitions *defs)
 
 /* --- what they define --- */
 
+static void find_files(struct definitions *defs)
+{
+	if (defs->wants_places)
+		add_places(defs);
+	defs->wants_places = false;
+}
+
+bool definitions__mentions(struct definitions *defs, const char *text)
+{
+	bool does = false;
+	int i;
+
+	find_files(defs);
+	for (i = 0; i < defs->nr_files && !does; i++) {
+		char *all __cleanup(free_ptr) = read_file(defs->files[i].path, NULL);
+
+		does = all && strstr(all, text);
+	}
+	return does;
+}
+
 static void read_all(struct definitions *defs, enum definition_kind kind)
 {
 	int i, err = 0;
 
-	if (defs->wants_places)
-		add_places(defs);
-	defs->wants_places = false;
+	find_files(defs);
 	for (i = 0; i < defs->nr_files && !err && kind == DEFINES_EVENTS; i++) {
 		/* Templates first: whoever refers to them may stand before them. */
 		if (defs->files[i].is_standard)

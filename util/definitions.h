@@ -64,6 +64,11 @@ const struct metric_def *definitions__next_metric(struct definitions *defs,
 const struct metric_def *definitions__find_metric(struct definitions *defs, const char *name,
 						  const char *pmu);
 
+/**
+ * definitions__mentions() - a file has that text: to look is cheaper than to read what it defines
+ */
+bool definitions__mentions(struct definitions *defs, const char *text);
+
 /** definitions__next_event() - the same for events */
 const struct event_def *definitions__next_event(struct definitions *defs,
 						const struct event_def *prev);

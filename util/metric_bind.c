@@ -129,6 +129,8 @@ int metric__bind_defaults(const struct metric_scope *scope, struct metric ***out
 
 	*out = NULL;
 	*nr = 0;
+	/* Those built in are made of each other: files need not be read. */
+	inner.defs = NULL;
 	err = find_domains(scope->evlist, &domains);
 	for (i = 0; i < domains.nr; i++) {
 		inner.cgroup = domains.domain[i].cgroup;

@@ -428,6 +428,9 @@ int metric_requests__add_defaults(struct metric_requests *requests, int detail,
 	const struct metric_def *def = NULL;
 	int g, err = 0;
 
+	/* Most runs are of the default set, and most files say nothing of it. */
+	if (!definitions__mentions(defs, groups[0]))
+		return 0;
 	requests->is_default = true;
 	for (g = 0; g < (int)ARRAY_SIZE(groups) && g <= detail; g++) {
 		while (!err && (def = definitions__next_metric(defs, def))) {
