@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "metric_request.h"
+#include "metric_request_priv.h"
 
 #include "definitions.h"
 #include "event_tables.h"
-#include "evlist.h"
 #include "metric_expr.h"
 #include "modifiers.h"
 #include "msg.h"
 #include "parse_events.h"
 #include "pmu.h"
+#include "tool_facts.h"
 #include "util.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ void metric_requests__clear(struct metric_requests *requests)
 	memset(requests, 0, sizeof(*requests));
 }
 
-static bool has_id(char *const *ids, int nr, const char *id)
+bool metric_request__has_id(char *const *ids, int nr, const char *id)
 {
 	int i;
 
@@ -62,7 +62,7 @@ static int add_id(char ***ids, int *nr, const char *id)
 {
 	char **grown;
 
-	if (has_id(*ids, *nr, id))
+	if (metric_request__has_id(*ids, *nr, id))
 		return 0;
 	grown = realloc(*ids, (*nr + 1) * sizeof(*grown));
 	if (!grown)
@@ -178,8 +178,8 @@ static int collect(struct lookup *lookup, const struct metric_def *def, const ch
 	return err;
 }
 
-/* Of a machine with several kinds of cores a metric may want the events of one. */
-static char *event_text(const struct metric_request *request, struct pmus *pmus, const char *id)
+char *metric_request__event_text(const struct metric_request *request, struct pmus *pmus,
+				 const char *id)
 {
 	const struct pmu *pmu = request->def.pmu ? pmus__find(pmus, request->def.pmu) : NULL;
 
@@ -194,7 +194,7 @@ static bool can_parse(const struct metric_request *request, struct pmus *pmus, c
 	int i;
 
 	for (i = 0; i < request->nr_ids; i++) {
-		char *text = event_text(request, pmus, request->ids[i]);
+		char *text = metric_request__event_text(request, pmus, request->ids[i]);
 
 		if (!text || !parse_events__is_known(pmus, text)) {
 			*unknown = text;
@@ -205,14 +205,6 @@ static bool can_parse(const struct metric_request *request, struct pmus *pmus, c
 	return true;
 }
 
-static bool is_watchdog_on(void)
-{
-	char *path __cleanup(free_ptr) = xasprintf("%s/sys/kernel/nmi_watchdog", procfs_root());
-	char *line __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
-
-	return line && atoi(line) > 0;
-}
-
 static bool is_groupable(const struct metric_request *request,
 			 const struct metric_request_options *options)
 {
@@ -221,9 +213,9 @@ static bool is_groupable(const struct metric_request *request,
 	if (options->no_group || !strcmp(constraint, "NO_GROUP_EVENTS"))
 		return false;
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_NMI") || !strcmp(constraint, "NO_NMI_WATCHDOG"))
-		return !is_watchdog_on();
+		return !tool__is_watchdog_on();
 	if (!strcmp(constraint, "NO_THRESHOLD_AND_NMI"))
-		return options->no_threshold || !request->def.threshold || !is_watchdog_on();
+		return options->no_threshold || !request->def.threshold || !tool__is_watchdog_on();
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_SMT"))
 		return metric_scope__literal(&options->scope, "smt_on") != 1;
 	return !request->group || !metric_def__has_word(request->def.no_group_in, request->group);
@@ -451,167 +443,6 @@ bool metric_requests__has_group(const char *name, const struct metric_request_op
 			return true;
 	}
 	return false;
-}
-
-/* --- their events --- */
-
-/* Events that are opened together. */
-struct set {
-	const struct metric_request *largest;	/* whose group it is; of single events: the first */
-	char **ids;		/* of single events: all of them; borrowed. Of a group: largest's */
-	int nr_ids, cap_ids;
-};
-
-static bool same_kind(const struct metric_request *a, const struct metric_request *b)
-{
-	return a->is_grouped == b->is_grouped && a->def.pmu == b->def.pmu &&
-	       !strcmp(a->modifiers ? a->modifiers : "", b->modifiers ? b->modifiers : "");
-}
-
-static bool serves(const struct set *set, const struct metric_request *request)
-{
-	int i;
-
-	if (!same_kind(set->largest, request))
-		return false;
-	for (i = 0; i < request->nr_ids && request->is_grouped; i++) {
-		if (!has_id(set->ids, set->nr_ids, request->ids[i]))
-			return false;
-	}
-	return true;
-}
-
-static int extend(struct set *set, const struct metric_request *request)
-{
-	char **grown;
-	int i;
-
-	for (i = 0; i < request->nr_ids; i++) {
-		if (has_id(set->ids, set->nr_ids, request->ids[i]))
-			continue;
-		grown = realloc(set->ids, (set->nr_ids + 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		set->ids = grown;
-		grown[set->nr_ids++] = request->ids[i];
-	}
-	return 0;
-}
-
-static int compare_sizes(const void *a, const void *b)
-{
-	const struct metric_request *one = *(struct metric_request *const *)a;
-	const struct metric_request *two = *(struct metric_request *const *)b;
-
-	if (one->nr_ids != two->nr_ids)
-		return two->nr_ids - one->nr_ids;
-	return one < two ? -1 : one > two;
-}
-
-/* Give every request its set, the largest first so that smaller ones find them. */
-static int make_sets(struct metric_requests *requests, struct set *sets, int *nr,
-		     const struct metric_request_options *options)
-{
-	struct metric_request **sorted __cleanup(free_ptr) = calloc(requests->nr, sizeof(*sorted));
-	int i, s, err = 0;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (i = 0; i < requests->nr; i++)
-		sorted[i] = &requests->requests[i];
-	qsort(sorted, requests->nr, sizeof(*sorted), compare_sizes);
-	for (i = 0; i < requests->nr && !err; i++) {
-		for (s = 0; s < *nr; s++) {
-			if (!options->no_merge && serves(&sets[s], sorted[i]))
-				break;
-		}
-		if (s == *nr)
-			sets[(*nr)++].largest = sorted[i];
-		err = extend(&sets[s], sorted[i]);
-		/* 0 is for events of no set. */
-		sorted[i]->set = s + 1;
-	}
-	return err;
-}
-
-/* "{a,b}:Wu,tool" or "a,b,tool"; owned. */
-static char *set_text(const struct metric_requests *requests, const struct set *set,
-		      struct pmus *pmus)
-{
-	const char *modifiers = set->largest->modifiers ? set->largest->modifiers : "";
-	bool is_group = set->largest->is_grouped && set->nr_ids > 1;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	int i;
-
-	if (!out)
-		return NULL;
-	for (i = 0; i < set->nr_ids; i++) {
-		char *event __cleanup(free_ptr) = event_text(set->largest, pmus, set->ids[i]);
-
-		/* Modifiers of a group are added to what its events have: so each may be one. */
-		fprintf(out, "%s%s%s", i ? "," : "", is_group ? i ? "" : "{" : *modifiers ? "{" : "",
-			event ? event : "");
-		if (!is_group && *modifiers)
-			fprintf(out, "}:%s", modifiers);
-	}
-	if (is_group)
-		fprintf(out, "}:W%s", modifiers);
-	for (i = 0; i < requests->nr_tools; i++)
-		fprintf(out, "%s%s", set->nr_ids || i ? "," : "", requests->tools[i]);
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-static int add_set(const struct metric_requests *requests, const struct set *set, int number,
-		   struct evlist *list, const struct metric_request_options *options)
-{
-	struct pmus *pmus = options->scope.pmus;
-	char *text __cleanup(free_ptr) = set_text(requests, set, pmus);
-	const char **ids __cleanup(free_ptr) =
-		calloc(set->nr_ids + requests->nr_tools + 1, sizeof(*ids));
-	struct parse_events_options parse = { .quiet = true, .metric_ids = ids };
-	struct parse_error error = {};
-	int first = list->nr, err, i;
-
-	if (!text || !ids)
-		return -ENOMEM;
-	if (!*text)	/* a constant */
-		return 0;
-	for (i = 0; i < set->nr_ids; i++)
-		ids[i] = set->ids[i];
-	for (i = 0; i < requests->nr_tools; i++)
-		ids[set->nr_ids + i] = requests->tools[i];
-	err = parse_events_opts(list, pmus, text, &parse, &error);
-	if (err == -EINVAL) {
-		pr_err("Cannot resolve IDs for %s: %s", set->largest->def.name,
-		       set->largest->def.expr);
-		parse_error__print(&error);
-	}
-	parse_error__clear(&error);
-	for (; first < list->nr; first++)
-		list->evsels[first]->metric_set = number;
-	return err;
-}
-
-int metric_requests__add_events(struct metric_requests *requests, struct evlist *list,
-				const struct metric_request_options *options)
-{
-	struct set *sets = calloc(requests->nr + 1, sizeof(*sets));
-	int nr = 0, err = sets ? 0 : -ENOMEM, i;
-
-	if (!err && requests->nr)
-		err = make_sets(requests, sets, &nr, options);
-	for (i = 0; i < nr && !err; i++)
-		err = add_set(requests, &sets[i], i + 1, list, options);
-	for (i = 0; i < nr; i++)
-		free(sets[i].ids);
-	free(sets);
-	return err;
 }
 
 bool metric_requests__show_events(const struct metric_requests *requests, int set)

@@ -183,3 +183,11 @@ double tool__literal(const struct target *target, const char *name)
 		return NAN;
 	return value;
 }
+
+bool tool__is_watchdog_on(void)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/sys/kernel/nmi_watchdog", procfs_root());
+	char *line __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+
+	return line && atoi(line) > 0;
+}
