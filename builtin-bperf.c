@@ -125,8 +125,9 @@ static void print_leader(const struct leader *leader)
 		nr_events++;
 		nr_perf_events += event->nr_open;
 	}
-	printf("\n%d runs share %d perf events for %d events\n", registry__nr_runs(reg),
-	       nr_perf_events, nr_events);
+	printf("\n%d %s %d perf %s for %d %s\n", registry__nr_runs(reg),
+	       registry__nr_runs(reg) == 1 ? "run shares" : "runs share", nr_perf_events,
+	       nr_perf_events == 1 ? "event" : "events", nr_events, nr_events == 1 ? "event" : "events");
 }
 
 static int list(const struct bperf_cmd *cmd)

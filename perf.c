@@ -101,7 +101,11 @@ static const struct {
 	{ "bpf_skeletons", "HAVE_BPF_SKEL", true },
 	{ "libbpf", "HAVE_LIBBPF_SUPPORT", true },
 	{ "libelf", "HAVE_LIBELF_SUPPORT", true },
+#ifdef HAVE_LIBPFM
+	{ "libpfm4", "HAVE_LIBPFM", true },
+#else
 	{ "libpfm4", "HAVE_LIBPFM", false },
+#endif
 	{ "libtraceevent", "HAVE_LIBTRACEEVENT", false },
 };
 

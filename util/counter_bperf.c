@@ -42,7 +42,7 @@ struct bperf_evsel {
 	int event;			/* of tasks: which of bperf_tasks' */
 	int nr_errors;			/* readings that failed */
 	int last_err;
-	/* Of CPUs, as evsel->cpus; of tasks, the rows of bperf_tasks with just the counts. */
+	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks. */
 	struct bperf_cpu cell[];
 };
 
@@ -90,11 +90,20 @@ static struct cpumap *group_cpus(struct evsel *const *members, int nr)
 	return cpus;
 }
 
-static int set_counting(struct evsel *evsel, int slot)
+/* CPU by CPU, threads that count in one row have one column; else it is the first of theirs. */
+static int alloc_counts(const struct counter_plan *plan, struct evsel *evsel)
+{
+	if (!evsel->threads || !plan->by_cpu || plan->target->per_thread)
+		return evsel__alloc_counts(evsel);
+	free(evsel->counts);
+	evsel->counts = counts__new(evsel->cpus->nr, 1);
+	return evsel->counts ? 0 : -ENOMEM;
+}
+
+static int set_counting(const struct counter_plan *plan, struct evsel *evsel, int slot)
 {
 	struct bperf_evsel *priv;
-
-	int err = evsel__alloc_counts(evsel);
+	int err = alloc_counts(plan, evsel);
 
 	if (err)
 		return err;
@@ -160,7 +169,7 @@ static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_gr
 		}
 	}
 	for (int i = 0; i < nr; i++) {
-		int err = set_counting(members[i], first + i);
+		int err = set_counting(bperf->base.plan, members[i], first + i);
 
 		if (err)
 			return err;
@@ -409,34 +418,59 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 	return 0;
 }
 
+/* What a scope has counted since it was made, on one of the event's CPUs or, without by_cpu, on all. */
+static void take_scope(struct bperf *bperf, struct evsel *evsel, int cpu_idx, int scope,
+		       enum moment moment)
+{
+	const struct bperf_evsel *priv = evsel->priv;
+	struct counts_values sum =
+		bperf->base.plan->by_cpu ?
+			bperf_tasks__on_cpu(bperf->tasks, priv->event, scope, evsel->cpus->cpu[cpu_idx]) :
+			bperf_tasks__total(bperf->tasks, priv->event, scope);
+	struct event_reading now = {
+		.counter = sum.val,
+		.enabled_ns = sum.ena,
+		.running_ns = sum.run,
+	};
+
+	take(evsel, cpu_idx * evsel->counts->nr_threads + scope, &now, moment);
+}
+
+static void take_zero(struct bperf *bperf __unused, struct evsel *evsel, int cpu_idx, int scope,
+		      enum moment moment)
+{
+	const struct event_reading zero = {};
+
+	take(evsel, cpu_idx * evsel->counts->nr_threads + scope, &zero, moment);
+}
+
+static void for_each_cell(struct bperf *bperf,
+			  void (*fn)(struct bperf *bperf, struct evsel *evsel, int cpu_idx, int scope,
+				     enum moment moment),
+			  enum moment moment)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
+			for (int s = 0; s < bperf_tasks__nr_scopes(bperf->tasks); s++)
+				fn(bperf, evsel, c, s, moment);
+		}
+	}
+}
+
 /* Tasks' sums only grow, from 0 when the scope was made; windows are differences of them, too. */
 static int take_tasks(struct bperf *bperf, enum moment moment)
 {
-	struct evsel *evsel;
-	int i, err;
-
-	err = bperf_tasks__read(bperf->tasks);
+	int err = bperf_tasks__read(bperf->tasks);
 	if (err) {
 		pr_err("reading the shared counts failed: %s", strerror(-err));
 		return err;
 	}
-	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
-		const struct bperf_evsel *priv = evsel->priv;
-
-		if (!is_counting(&bperf->base, evsel))
-			continue;
-		for (int row = 0; row < bperf_tasks__nr_scopes(bperf->tasks); row++) {
-			struct counts_values total =
-				bperf_tasks__total(bperf->tasks, priv->event, row);
-			struct event_reading now = {
-				.counter = total.val,
-				.enabled_ns = total.ena,
-				.running_ns = total.run,
-			};
-
-			take(evsel, row, &now, moment);
-		}
-	}
+	for_each_cell(bperf, take_scope, moment);
 	return 0;
 }
 
@@ -451,20 +485,6 @@ static int sync_all(struct bperf *bperf, enum moment moment)
 	return err;
 }
 
-static void begin_at_zero(struct bperf *bperf)
-{
-	const struct event_reading zero = {};
-	struct evsel *evsel;
-	int i;
-
-	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
-		if (!is_counting(&bperf->base, evsel))
-			continue;
-		for (int row = 0; row < bperf_tasks__nr_scopes(bperf->tasks); row++)
-			take(evsel, row, &zero, BEGIN);
-	}
-}
-
 static int bperf__enable(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -475,7 +495,7 @@ static int bperf__enable(struct counter *self)
 	/* A workload's sums begin at its exec, which is yet to come: the window begins with them at 0. */
 	if (bperf->exec_enables) {
 		bperf->exec_enables = false;
-		begin_at_zero(bperf);
+		for_each_cell(bperf, take_zero, BEGIN);
 		return 0;
 	}
 	return sync_all(bperf, BEGIN);

@@ -2,6 +2,7 @@
 #include "perf_event.h"
 
 #include "../bpf_skel/leader.h"
+#include "msg.h"
 #include "util.h"
 
 #include <errno.h>
@@ -32,6 +33,10 @@ int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 		int fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
 				 flags | PERF_FLAG_FD_CLOEXEC);
 		int err = -errno;
+
+		if (msg__verbose() > 1)
+			perf_event__dump(attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC,
+					 fd < 0 ? err : fd);
 
 		if (fd >= 0)
 			return fd;

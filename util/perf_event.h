@@ -34,4 +34,8 @@ int perf_event__paranoid(void);
  */
 int perf_event__is_unsupported(int err);
 
+/** perf_event__dump() - write an attr and what became of it to stderr; @result: descriptor or -errno */
+void perf_event__dump(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+		      unsigned long flags, int result);
+
 #endif

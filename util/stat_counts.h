@@ -27,6 +27,8 @@ struct event_counts {
 	struct aggr_count *rows;	/* aggr->nr_rows of them */
 	struct counts *prev;		/* as of the previous interval; NULL: none */
 	bool supported;
+	bool by_cpu;			/* tasks are counted CPU by CPU: most CPUs never run them */
+	bool is_enabled;		/* of such: a row has run */
 	bool merged;			/* summed into its merge_leader, shown there */
 	int nr_sources;			/* PMU instances in it */
 };

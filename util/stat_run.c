@@ -9,6 +9,7 @@
 #include "msg.h"
 #include "open_error.h"
 #include "pmu.h"
+#include "supervisor.h"
 #include "thread_map.h"
 #include "util.h"
 #include "workload.h"
@@ -105,6 +106,21 @@ static int use_possible_cpus(struct evsel *evsel)
 	return err;
 }
 
+/* Where tasks may run: shared sums of tasks are kept by CPU. */
+static int use_task_cpus(struct evsel *evsel)
+{
+	struct cpumap *online = cpumap__online(), *own = NULL;
+	int err = -errno;
+
+	if (online && evsel->own_cpus)
+		own = cpumap__and(online, evsel->own_cpus);
+	if (online && (own || !evsel->own_cpus))
+		err = use_cpus(evsel, own ? own : online);
+	cpumap__delete(own);
+	cpumap__delete(online);
+	return err;
+}
+
 static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const struct stat_run *run)
 {
 	const struct target *target = &run->target;
@@ -113,6 +129,8 @@ static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const str
 
 	if (evsel->tool != TOOL_NONE)
 		return assign_tool(evsel, cpus);
+	if (!cpus && run->plan.by_cpu && !evsel->needs_cpu)
+		return use_task_cpus(evsel);
 	if (!cpus)
 		return use_cpus(evsel, evsel->needs_cpu ? evsel->own_cpus : NULL);
 	if (!evsel->own_cpus && counts_newcomers(run, evsel))
@@ -223,6 +241,25 @@ static int check_sharing(struct stat_run *run)
 	return 0;
 }
 
+/* A breakdown of tasks' counts by CPU and the like: plain events of tasks have but one sum. */
+static int check_breakdown(struct stat_run *run)
+{
+	struct evsel *evsel;
+	int i;
+
+	run->plan.by_cpu = target__has_task(&run->target) && run->config.aggr_mode != AGGR_GLOBAL &&
+			   run->config.aggr_mode != AGGR_THREAD;
+	evlist__for_each(run->plan.evlist, evsel, i) {
+		if (!run->plan.by_cpu || evsel->share || evsel->tool != TOOL_NONE)
+			continue;
+		pr_err("'%s' is not shared%s: a breakdown by CPU, core and the like of a task's counts needs every event shared (%s)",
+		       evsel->name, evsel->filter ? ", having a filter" : "",
+		       evsel->filter ? "or -a or -C" : "--bpf-counters, or the modifier b; or -a or -C");
+		return STATUS_INVALID;
+	}
+	return 0;
+}
+
 int stat_run__assign(struct stat_run *run)
 {
 	struct evlist *evlist = run->plan.evlist;
@@ -231,6 +268,8 @@ int stat_run__assign(struct stat_run *run)
 	int status, i;
 
 	status = check_sharing(run);
+	if (!status)
+		status = check_breakdown(run);
 	if (status)
 		return status;
 	cpus = target_cpus(&run->target, &status);
@@ -685,8 +724,11 @@ static int start(struct pass *pass)
 		pass->next_print_ns = pass->start_ns + run->config.interval_ms * NSEC_PER_MSEC;
 	if (run->timeout_ms)
 		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
-	if (!pass->workload.pid)
+	/* Of a command the variable is its own business. */
+	if (!pass->workload.pid) {
+		supervisor__ready();
 		return 0;
+	}
 	err = workload__start(&pass->workload);
 	if (err)
 		pr_text("Workload failed: %s\n", strerror(-err));

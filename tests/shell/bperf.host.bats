@@ -41,7 +41,7 @@ end_run() {
 	run perf bperf list --bpf-attr-map "$ATTR_MAP"
 	echo "$output"
 	[ "$status" = 0 ]
-	[[ $output = *"2 runs share $(nproc) perf events for 1 events"* ]]
+	[[ $output = *"2 runs share $(nproc) perf event"*" for 1 event"* ]]
 	[ "$(entries)" = 1 ]
 	our_objects >"$BATS_TEST_TMPDIR/objects"
 	grep -q '^link ' "$BATS_TEST_TMPDIR/objects"

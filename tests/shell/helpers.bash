@@ -84,7 +84,7 @@ in_range() {
 
 # nr_runs : how many runs share events through this test's map
 nr_runs() {
-	perf bperf list --bpf-attr-map "$ATTR_MAP" | sed -n 's/^\([0-9]*\) runs share.*/\1/p'
+	perf bperf list --bpf-attr-map "$ATTR_MAP" | sed -n 's/^\([0-9]*\) runs\{0,1\} shares\{0,1\} .*/\1/p'
 }
 
 has_runs() {
@@ -219,7 +219,7 @@ end_run() {
 # nr_perf_events : how many perf events the runs of this test share
 nr_perf_events() {
 	perf bperf list --bpf-attr-map "$ATTR_MAP" |
-		sed -n 's/^[0-9]* runs share \([0-9]*\) perf events.*/\1/p'
+		sed -n 's/^[0-9]* runs\{0,1\} shares\{0,1\} \([0-9]*\) perf event.*/\1/p'
 }
 
 # undisturbed NAME EVENT : the run counted EVENT, nanoseconds or cycles of CPUs of the emulated PMU,
