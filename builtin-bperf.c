@@ -5,6 +5,7 @@
 #include "bpf_skel/leader.h"
 #include "util/attr_map.h"
 #include "util/capability.h"
+#include "util/config.h"
 #include "util/event_tables.h"
 #include "util/leader.h"
 #include "util/msg.h"
@@ -23,6 +24,7 @@ static const char usage[] = "perf bperf list [--bpf-attr-map <path>]";
 
 struct bperf_cmd {
 	const char *path;
+	struct config settings;
 };
 
 static const struct option_row rows[] = {
@@ -148,7 +150,7 @@ static int list(const struct bperf_cmd *cmd)
 		pr_err("not permitted: lacks %s (run as root)", missing);
 		return STATUS_FAILED;
 	}
-	err = attr_map__lock(path, &attr_map);
+	err = attr_map__lock(path, cmd->settings.trusted, &attr_map);
 	if (!err) {
 		err = leader__find(attr_map, &leader);
 		if (err)
@@ -169,7 +171,7 @@ static int list(const struct bperf_cmd *cmd)
 int cmd_bperf(int argc, char **argv)
 {
 	struct bperf_cmd cmd = {};
-	int first;
+	int first, status = STATUS_FAILED;
 
 	msg__init("perf bperf");
 	if (argc < 2 || strcmp(argv[1], "list")) {
@@ -178,10 +180,16 @@ int cmd_bperf(int argc, char **argv)
 		options__usage(rows, usage);
 		return OPTIONS_USAGE_STATUS;
 	}
+	if (config__load(&cmd.settings))
+		goto out;
+	cmd.path = cmd.settings.attr_map;
 	first = options__parse(rows, usage, &cmd, argc - 1, argv + 1);
 	if (first >= 0 && first < argc - 1) {
 		pr_err("list takes no argument '%s'", argv[1 + first]);
 		first = -OPTIONS_USAGE_STATUS;
 	}
-	return first < 0 ? -first : list(&cmd);
+	status = first < 0 ? -first : list(&cmd);
+out:
+	config__clear(&cmd.settings);
+	return status;
 }

@@ -2,6 +2,7 @@
 /* perf stat: from the command line to a plan; util/stat_run.c carries it out. */
 #include "builtin.h"
 
+#include "util/config.h"
 #include "util/control.h"
 #include "util/default_events.h"
 #include "util/evlist.h"
@@ -45,6 +46,7 @@ struct stat_cmd {
 	struct pmus *pmus;
 	struct evlist *evlist;
 	struct control control;
+	struct config settings;		/* of the configuration files */
 	struct parse_events_options parse;	/* of the -e that follow */
 	int last_e;			/* index of the first event of the last -e */
 	bool has_e;
@@ -585,9 +587,26 @@ static int run_cmd(struct stat_cmd *cmd)
 	return status;
 }
 
+/* What the configuration files say is the default of options. */
+static int load_settings(struct stat_cmd *cmd)
+{
+	const struct config *settings = &cmd->settings;
+	int err = config__load(&cmd->settings);
+
+	if (err)
+		return err;
+	cmd->no_big_num = settings->no_big_num;
+	cmd->run.config.no_csv_summary = settings->no_csv_summary;
+	cmd->run.share_events = settings->bpf_counter_events;
+	cmd->run.plan.attr_map_path = settings->attr_map;
+	cmd->run.plan.trusted_owners = settings->trusted;
+	return 0;
+}
+
 static void clear(struct stat_cmd *cmd)
 {
 	stat__delete(cmd->run.stat);
+	config__clear(&cmd->settings);
 	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
@@ -623,6 +642,10 @@ int cmd_stat(int argc, char **argv)
 	}
 	cmd.run.plan.evlist = cmd.evlist;
 	cmd.run.config.target = &cmd.run.target;
+	if (load_settings(&cmd)) {
+		clear(&cmd);
+		return STATUS_FAILED;
+	}
 
 	first = options__parse(rows, usage, &cmd, argc, argv);
 	if (first < 0) {
