@@ -150,6 +150,16 @@ end_run() {
 	[ "$(field dummy 1 "$out")" = 0 ]
 }
 
+@test "all members of a group of software events count, and all the time" {
+	local out=$BATS_TEST_TMPDIR/out event
+	shared -a -x, --log-fd 4 -e '{page-faults,cpu-clock,cs}' "$WORKLOADS/faults" 500 4>"$out"
+	cat "$out"
+	for event in page-faults cpu-clock cs; do
+		[ "$(field $event 5 "$out")" = 100.00 ]
+	done
+	in_range "$(field cpu-clock 1 "$out")" 0.01 100000000
+}
+
 @test "-D -1 and --control: windows of shared events" {
 	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$ctl" "$ack"
