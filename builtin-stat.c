@@ -53,6 +53,7 @@ struct stat_cmd {
 	struct evlist *evlist;
 	struct metric_plan metrics;
 	struct control control;
+	struct config settings;		/* of the configuration files */
 	struct parse_events_options parse;	/* of the -e that follow */
 	int last_e;			/* index of the first event of the last -e */
 	bool has_e;
@@ -711,9 +712,26 @@ static int run_cmd(struct stat_cmd *cmd)
 	return status;
 }
 
+/* What the configuration files say is the default of options. */
+static int load_settings(struct stat_cmd *cmd)
+{
+	const struct config *settings = &cmd->settings;
+	int err = config__load(&cmd->settings);
+
+	if (err)
+		return err;
+	cmd->no_big_num = settings->no_big_num;
+	cmd->run.config.no_csv_summary = settings->no_csv_summary;
+	cmd->run.share_events = settings->bpf_counter_events;
+	cmd->run.plan.attr_map_path = settings->attr_map;
+	cmd->run.plan.trusted_owners = settings->trusted;
+	return 0;
+}
+
 static void clear(struct stat_cmd *cmd)
 {
 	stat__delete(cmd->run.stat);
+	config__clear(&cmd->settings);
 	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
@@ -758,6 +776,10 @@ int cmd_stat(int argc, char **argv)
 	cmd.run.config.literal = tool__literal;
 	cmd.run.config.defs = cmd.defs;
 	cmd.run.config.pmus = cmd.pmus;
+	if (load_settings(&cmd)) {
+		clear(&cmd);
+		return STATUS_FAILED;
+	}
 
 	first = options__parse(rows, usage, &cmd, argc, argv);
 	if (first < 0) {
@@ -774,10 +796,7 @@ int cmd_stat(int argc, char **argv)
 	cmd.run.target.argc = argc - first;
 	if (cmd.run.target.per_thread)
 		set_aggr(&cmd, AGGR_THREAD);
-	cmd.run.config.big_num = !cmd.no_big_num &&
-				 (cmd.big_num || config__is("stat.big-num", true));
-	if (!cmd.run.config.no_csv_summary)
-		cmd.run.config.no_csv_summary = config__is("stat.no-csv-summary", false);
+	cmd.run.config.big_num = !cmd.no_big_num;
 	msg__set_verbose(cmd.run.config.verbose);
 	err = target__validate(&cmd.run.target);
 	if (!err)

@@ -202,11 +202,15 @@ static int prepare_dir(const char *path)
 }
 
 /* A pin that some other user made could lead us to programs and maps of their choice. */
-static int check_owner(const char *path, const struct stat *st)
+static int check_owner(const struct attr_map *map, const char *path, const struct stat *st)
 {
 	if (st->st_uid == 0 || st->st_uid == geteuid())
 		return 0;
-	pr_err("cannot share events: %s belongs to user %u, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)",
+	for (const uid_t *user = map->trusted; user && *user != (uid_t)-1; user++) {
+		if (st->st_uid == *user)
+			return 0;
+	}
+	pr_err("cannot share events: %s belongs to user %u, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)",
 	       path, st->st_uid);
 	return -EPERM;
 }
@@ -262,7 +266,7 @@ static int take_own_lock(struct attr_map *map)
 		       err == -EACCES || err == -EPERM ? " (run as root)" : "");
 		return err;
 	}
-	err = check_owner(dir, &st);
+	err = check_owner(map, dir, &st);
 	if (err)
 		return err;
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
@@ -317,7 +321,7 @@ static int check_map(struct attr_map *map)
 		pr_err("cannot share events: %s: %s", map->path, strerror(-err));
 		return err;
 	}
-	err = check_owner(map->path, &st);
+	err = check_owner(map, map->path, &st);
 	if (err)
 		return err;
 	if (bpf_obj_get_info_by_fd(map->fd, &info, &len)) {
@@ -410,7 +414,7 @@ void attr_map__unlock(struct attr_map *map)
 	close_fd(&map->lock_fd);
 }
 
-int attr_map__lock(const char *path, struct attr_map **out)
+int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out)
 {
 	struct attr_map *map;
 	int err;
@@ -420,6 +424,7 @@ int attr_map__lock(const char *path, struct attr_map **out)
 		return -ENOMEM;
 	map->fd = -1;
 	map->lock_fd = -1;
+	map->trusted = trusted;
 	map->path = strdup(path);
 	err = map->path ? prepare_dir(path) : -ENOMEM;
 	if (!err)

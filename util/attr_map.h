@@ -18,6 +18,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct attr_key;
 struct perf_event_attr;
@@ -35,6 +36,7 @@ struct attr_map {
 	uint32_t id;
 	uint32_t key_size;
 	char *path;
+	const uid_t *trusted;	/* as given to attr_map__lock() */
 };
 
 /**
@@ -47,12 +49,14 @@ char *attr_map__path(void);
 /**
  * attr_map__lock() - open the pinned map of shared events and take both of its locks
  * @path: where it is pinned; created there when absent, the BPF file system mounted if need be
+ * @trusted: users besides root and oneself who may own map and lock directory, ended by -1; borrowed
+ *	until attr_map__delete(); NULL: nobody
  * @out: on success the locked map, released by attr_map__delete()
  *
  * Blocks while another run holds our lock; waits at most 2 s for the protocol's.
  * Return: 0, or -errno after a message; -EINTR: a signal came while waiting.
  */
-int attr_map__lock(const char *path, struct attr_map **out);
+int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out);
 
 /** attr_map__relock() - take the locks again after attr_map__unlock(); errors as attr_map__lock() */
 int attr_map__relock(struct attr_map *map);

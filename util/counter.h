@@ -19,6 +19,7 @@ struct counter_plan {
 	bool by_cpu;			/* bperf: tasks are counted CPU by CPU, as evsel->cpus has them */
 	bool enable_on_exec;		/* a held workload starts the counting itself */
 	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
+	const uid_t *trusted_owners;	/* bperf: of that map, see attr_map__lock() */
 	const struct workload *workload;	/* tool: whose rusage counts once it has ended; NULL: none */
 };
 

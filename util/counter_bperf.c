@@ -313,7 +313,7 @@ static int bperf__open(struct counter *self)
 
 	if (!path)
 		return -ENOMEM;
-	err = attr_map__lock(path, &bperf->attr_map);
+	err = attr_map__lock(path, self->plan->trusted_owners, &bperf->attr_map);
 	if (!err)
 		err = leader__join(bperf->attr_map, &bperf->leader);
 	if (!err)

@@ -40,7 +40,7 @@ static int open_group(const struct leader *leader, int first, int nr, int cpu, i
 {
 	for (int i = 0; i < nr; i++) {
 		fds[i] = perf_event__open_shared(&leader->registry->event[first + i].key, cpu,
-						 i ? fds[0] : -1);
+						 i ? fds[0] : -1, !i && nr > 1);
 		if (fds[i] < 0) {
 			int err = fds[i];
 
@@ -50,6 +50,9 @@ static int open_group(const struct leader *leader, int first, int nr, int cpu, i
 			return err;
 		}
 	}
+	/* Fails for a CPU that went offline meanwhile, and then there is nothing to count. */
+	if (nr > 1)
+		(void)perf_event__start_group(fds[0]);
 	return 0;
 }
 

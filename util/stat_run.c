@@ -2,6 +2,7 @@
 #include "stat_run.h"
 
 #include "capability.h"
+#include "config.h"
 #include "control.h"
 #include "counts.h"
 #include "cpumap.h"
@@ -211,6 +212,34 @@ static bool can_share(const struct evsel *evsel)
 	return evsel->tool == TOOL_NONE && !evsel->filter;
 }
 
+/*
+ * The configuration says what is shared where it can be: a machine's file must not keep users who
+ * may not share from counting. One member shares the whole group.
+ */
+static void share_configured(struct stat_run *run)
+{
+	char *missing __cleanup(free_ptr) = NULL;
+	struct evlist *evlist = run->plan.evlist;
+	struct evsel *evsel;
+	int i;
+
+	if (!run->share_events || run->share_all)
+		return;
+	missing = capability__missing_to_share();
+	evlist__for_each(evlist, evsel, i) {
+		if (evsel->share || !can_share(evsel->leader) ||
+		    !config__shares(run->share_events, evsel->name))
+			continue;
+		if (missing) {
+			pr_verbose("'%s' is not shared, as the configuration says: lacks %s", evsel->name,
+				   missing);
+			continue;
+		}
+		for (int m = 0; m < evsel->leader->nr_members; m++)
+			evlist->evsels[evsel->leader->idx + m]->share = true;
+	}
+}
+
 static int check_sharing(struct stat_run *run)
 {
 	const char *option = run->share_all ? "--bpf-counters" : "the modifier b";
@@ -219,6 +248,7 @@ static int check_sharing(struct stat_run *run)
 	struct evsel *evsel;
 	int i;
 
+	share_configured(run);
 	evlist__for_each(run->plan.evlist, evsel, i) {
 		if (run->share_all && can_share(evsel->leader))
 			evsel->share = true;

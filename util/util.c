@@ -81,7 +81,7 @@ char *read_file_line(const char *path)
 
 static const char *root_of(const char *env, const char *fallback)
 {
-	const char *path = getenv(env);
+	const char *path = secure_getenv(env);
 
 	return path && *path ? path : fallback;
 }

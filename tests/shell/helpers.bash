@@ -9,7 +9,7 @@ if [ -z "${WORKLOADS:-}" ]; then
 	WORKLOADS=$O/workloads
 	PATH=$O:$PATH
 fi
-export LC_ALL=C
+export LC_ALL=C PERF_CONFIG=/dev/null
 
 # Each test has a map of its own, so that tests and other users of the machine never meet.
 setup() {

@@ -371,26 +371,6 @@ setup_file() {
 	grep -Eq '^sys_perf_event_open: pid [0-9]+  cpu -1  group_fd -1  flags 0x8 = [0-9]+$' "$BATS_TEST_TMPDIR/err"
 }
 
-@test "the configuration" {
-	local out=$BATS_TEST_TMPDIR/out
-	export PERF_CONFIG=$BATS_TEST_TMPDIR/config
-	printf '[other]\n\tno-csv-summary = false\n[Stat]\n\t# a remark\n\tno-csv-summary = yes ; another\n' >"$PERF_CONFIG"
-	perf stat -I 100000 --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
-	refute grep -q summary "$out"
-	printf '[stat]\nno-csv-summary = false\nbig-num\n' >"$PERF_CONFIG"
-	perf stat -I 100000 --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
-	[ "$(grep -c '^summary,' "$out")" = 1 ]
-	printf '[stat]\nno-csv-summary = perhaps\n' >"$PERF_CONFIG"
-	perf stat -x, -o /dev/null -e dummy:u true 2>"$out" 3>&-
-	[ "$(cat "$out")" = "perf stat: configuration: stat.no-csv-summary = perhaps: neither true nor false" ]
-	# the user's own file comes before the machine's
-	unset PERF_CONFIG
-	mkdir "$BATS_TEST_TMPDIR/home"
-	printf '[stat]\nno-csv-summary = true\n' >"$BATS_TEST_TMPDIR/home/.perfconfig"
-	HOME=$BATS_TEST_TMPDIR/home perf stat -I 100000 --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
-	refute grep -q summary "$out"
-}
-
 @test "a supervisor is told when everything is set up" {
 	local socket=$BATS_TEST_TMPDIR/socket perf listener
 	perl -MIO::Socket::UNIX -e '
