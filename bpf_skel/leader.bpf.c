@@ -183,7 +183,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, __u32);
-	__uint(max_entries, MAX_CLASSES);
+	__uint(max_entries, FOR_JOINING(MAX_CLASSES));
 } wanted SEC(".maps");
 
 /* What went wrong, whichever program it was. Key 0. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 3
+#define LEADER_LAYOUT 4
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -38,12 +38,18 @@
  * small entries, so the limits only bound the memory of the tables.
  */
 #define MAX_SCOPES 8192
-#define MAX_CLASSES 16384
+#define MAX_CLASSES 32768
 /* One marking has at most two per class; those of earlier ones are left until it is half full. */
-#define MAX_TRANSITIONS (4 * MAX_CLASSES)
+#define MAX_TRANSITIONS (2 * MAX_CLASSES)
+
+/*
+ * Of classes, sets and cells those who join can have half. A run that ends needs the rest: for each
+ * class with a scope of it there has to be one without, before the first can be given up.
+ */
+#define FOR_JOINING(max) ((max) / 2)
 
 /* Sets of events that classes count. Classes of runs with the same events have the same set. */
-#define MAX_SETS 512
+#define MAX_SETS 1024
 #define SET_EVENTS 64
 
 /*
@@ -51,7 +57,7 @@
  * per CPU each), the first with the leader, others when classes need them.
  */
 #define CHUNK_CELLS 2048
-#define MAX_CHUNKS 128
+#define MAX_CHUNKS 256
 #define MAX_CELLS (CHUNK_CELLS * MAX_CHUNKS)
 
 /*

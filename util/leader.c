@@ -72,13 +72,20 @@ static bool io_is_followed(void *ctx, int first)
 	return leader_serve__has_followers(((struct leader_opening *)ctx)->leader, first);
 }
 
-/* For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would. */
+/*
+ * For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would; with a
+ * number N at the N-th step, whatever its name, which is told.
+ */
 void leader__step(const char *name)
 {
 	const char *stop = getenv("PERF_TEST_KILL_AT");
+	static int nr;
 
-	if (stop && !strcmp(stop, name))
-		kill(getpid(), SIGKILL);
+	nr++;
+	if (!stop || (strcmp(stop, name) && atoi(stop) != nr))
+		return;
+	pr_text("killed at %s\n", name);
+	kill(getpid(), SIGKILL);
 }
 
 static struct registry_io make_io(struct leader_opening *opening)
@@ -437,6 +444,9 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 	bpf_map__set_max_entries(skel->maps.readings, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.calls, sysconf(_SC_PAGESIZE));
+	/* For the tests: so many tasks as there can be, no test can have. */
+	if (getenv("PERF_TEST_MAX_TASKS"))
+		bpf_map__set_max_entries(skel->maps.tasks, atoi(getenv("PERF_TEST_MAX_TASKS")));
 	/* What chunks look like; libbpf up to 1.4 has no other way to size them. */
 	err = bpf_map__set_inner_map_fd(skel->maps.sums, chunk);
 	if (err) {
