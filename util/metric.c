@@ -39,14 +39,9 @@ void event_name__base(const struct evsel *evsel, char *base, int size)
 	snprintf(base, size, "%.*s", len, name);
 }
 
-static bool same_cgroup(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 static bool is_in_scope(const struct metric_scope *scope, const struct evsel *evsel)
 {
-	if (!same_cgroup(scope->cgroup, evsel->cgroup_name))
+	if (scope->cgroup != evsel->cgroup)
 		return false;
 	return !scope->pmu || !evsel->pmu || !evsel->pmu->is_core || evsel->pmu == scope->pmu;
 }
@@ -111,7 +106,7 @@ static struct evsel *find_duration(const struct metric_scope *scope)
 	evlist__for_each(scope->evlist, evsel, i) {
 		if (evsel->tool != TOOL_DURATION_TIME)
 			continue;
-		if (same_cgroup(scope->cgroup, evsel->cgroup_name))
+		if (scope->cgroup == evsel->cgroup)
 			return evsel;
 		any = any ? any : evsel;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "open_error.h"
 
+#include "cgroup.h"
 #include "evsel.h"
 #include "msg.h"
 #include "perf_event.h"
@@ -43,6 +44,9 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	case ENODEV:
 		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name, pmu);
 	case ESRCH:
+		if (evsel->cgroup)
+			return xasprintf("'%s': the cgroup %s has been removed", evsel->name,
+					 evsel->cgroup->name);
 		return xasprintf("'%s': there is no task to count (it may have ended)", evsel->name);
 	case EBUSY:
 		return xasprintf("'%s': the counters of %s are in use by an exclusive event",

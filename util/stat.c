@@ -42,6 +42,7 @@ struct stat {
 	unsigned int nr_intervals;
 
 	struct event_runs *events;	/* by evsel->idx; NULL: no run is done */
+	int nr_events;
 	struct series elapsed_s;
 	struct stat_times times;	/* of the last run */
 	double *runs_s;
@@ -79,6 +80,7 @@ static void forget_runs(struct stat *stat)
 	free(stat->events);
 	free(stat->runs_s);
 	stat->events = NULL;
+	stat->nr_events = 0;
 	stat->runs_s = NULL;
 	stat->nr_runs = 0;
 	memset(&stat->elapsed_s, 0, sizeof(stat->elapsed_s));
@@ -248,6 +250,23 @@ static void put_means(struct stat *stat)
 	}
 }
 
+/* The list may have got longer since the last run: cgroups come. */
+static int grow_runs(struct stat *stat)
+{
+	int nr = stat->evlist->nr;
+	struct event_runs *events;
+
+	if (stat->events && nr == stat->nr_events)
+		return 0;
+	events = realloc(stat->events, (nr + 1) * sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	memset(&events[stat->nr_events], 0, (nr - stat->nr_events) * sizeof(*events));
+	stat->events = events;
+	stat->nr_events = nr;
+	return 0;
+}
+
 int stat__run_done(struct stat *stat, const struct stat_times *times)
 {
 	double elapsed_s = (double)times->elapsed_ns / NSEC_PER_SEC, *runs_s;
@@ -259,11 +278,9 @@ int stat__run_done(struct stat *stat, const struct stat_times *times)
 		return err;
 	if (!stat->config->run_count)
 		forget_runs(stat);
-	if (!stat->events) {
-		stat->events = calloc(stat->evlist->nr + 1, sizeof(*stat->events));
-		if (!stat->events)
-			return -ENOMEM;
-	}
+	err = grow_runs(stat);
+	if (err)
+		return err;
 	runs_s = realloc(stat->runs_s, (stat->nr_runs + 1) * sizeof(*runs_s));
 	if (!runs_s)
 		return -ENOMEM;

@@ -26,6 +26,7 @@ struct event_counts {
 	const struct aggr *aggr;	/* whose rows it has */
 	struct aggr_count *rows;	/* aggr->nr_rows of them */
 	struct counts *prev;		/* as of the previous interval; NULL: none */
+	uint64_t cgroup;		/* whose it is: others may take a cgroup's place; 0: none */
 	bool supported;
 	bool merged;			/* summed into its merge_leader, shown there */
 	int nr_sources;			/* PMU instances in it */

@@ -2,6 +2,7 @@
 #include "stat_run.h"
 
 #include "capability.h"
+#include "cgroup.h"
 #include "control.h"
 #include "counts.h"
 #include "cpumap.h"
@@ -264,6 +265,12 @@ static int counter_kind(const struct evsel *evsel)
 	return evsel->share ? BPERF : PLAIN;
 }
 
+/* Kept for a cgroup to come. */
+static bool is_vacant(const struct evsel *evsel)
+{
+	return evsel->cgroup && evsel->cgroup->state == CGROUP_FREE;
+}
+
 static int open_counters(struct pass *pass)
 {
 	const struct counter_plan *plan = &pass->run->plan;
@@ -279,6 +286,8 @@ static int open_counters(struct pass *pass)
 		free(evsel->counts);
 		evsel->counts = NULL;
 		evsel->counter = NULL;
+		if (is_vacant(evsel))
+			continue;
 		/* A CPU list and a PMU's own CPUs may have none in common. */
 		if (!evsel->cpus->nr) {
 			evsel->state = EVSEL_NOT_SUPPORTED;
@@ -315,7 +324,9 @@ static int check_opened(const struct stat_run *run)
 	int i;
 
 	evlist__for_each(run->plan.evlist, evsel, i) {
-		if (evsel->state == EVSEL_COUNTING)
+		if (is_vacant(evsel))
+			is_counting = true;
+		else if (evsel->state == EVSEL_COUNTING)
 			is_counting |= !evsel->hidden;
 		else if (!last || is_denied(evsel) || !is_denied(last))
 			last = evsel;

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cgroup.h"
+
+#include "msg.h"
+#include "util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* IDs of containers have 64 hexadecimal digits with most engines, with some fewer. */
+#define CONTAINER_ID_LEN 32
+
+enum term_kind { TERM_NAME, TERM_REGEX, TERM_GLOB, TERM_CTR, TERM_PID, TERM_SELF, TERM_ALL };
+
+/* Prefixes and words that a path cannot be mistaken for: that of such a name begins with "/". */
+static const struct {
+	const char *word;
+	enum term_kind kind;
+	bool is_prefix;
+} words[] = {
+	{ "glob:", TERM_GLOB, true }, { "ctr:", TERM_CTR, true },    { "pid:", TERM_PID, true },
+	{ "@self", TERM_SELF, false }, { "@all", TERM_ALL, false },
+};
+
+/* One element of a LIST. */
+struct cgroup_term {
+	enum term_kind kind;
+	char *text;		/* behind the prefix */
+	regex_t regex;		/* of TERM_REGEX */
+};
+
+static bool is_pattern(const struct cgroup_term *term)
+{
+	return term->kind == TERM_REGEX || term->kind == TERM_GLOB || term->kind == TERM_CTR ||
+	       term->kind == TERM_ALL;
+}
+
+/* --- the list --- */
+
+struct cgroup_list *cgroup_list__new(void)
+{
+	return calloc(1, sizeof(struct cgroup_list));
+}
+
+static void clear_terms(struct cgroup_list *list)
+{
+	for (int i = 0; i < list->nr_terms; i++) {
+		if (list->terms[i].kind == TERM_REGEX)
+			regfree(&list->terms[i].regex);
+		free(list->terms[i].text);
+	}
+	free(list->terms);
+}
+
+void cgroup_list__delete(struct cgroup_list *list)
+{
+	if (!list)
+		return;
+	for (int i = 0; i < list->nr; i++) {
+		free(list->cgroups[i]->name);
+		free(list->cgroups[i]->dir);
+		free(list->cgroups[i]);
+	}
+	free(list->cgroups);
+	clear_terms(list);
+	id_map__clear(&list->by_id);
+	cgroup_fs__clear(&list->fs);
+	free(list);
+}
+
+static int find_fs(struct cgroup_list *list)
+{
+	return list->fs.mount ? 0 : cgroup_fs__find(&list->fs);
+}
+
+/* The place of one that is free, else a new one at the end; NULL: no memory. */
+static struct cgroup *take_place(struct cgroup_list *list, int *pos)
+{
+	for (*pos = list->nr_free ? 0 : list->nr; *pos < list->nr; ++*pos) {
+		if (list->cgroups[*pos]->state == CGROUP_FREE)
+			return list->cgroups[*pos];
+	}
+	if (list->nr == list->cap) {
+		int cap = list->cap ? 2 * list->cap : 16;
+		struct cgroup **cgroups = realloc(list->cgroups, cap * sizeof(*cgroups));
+
+		if (!cgroups)
+			return NULL;
+		list->cgroups = cgroups;
+		list->cap = cap;
+	}
+	list->cgroups[*pos] = calloc(1, sizeof(struct cgroup));
+	if (!list->cgroups[*pos])
+		return NULL;
+	list->nr++;
+	list->nr_free++;
+	list->cgroups[*pos]->state = CGROUP_FREE;
+	return list->cgroups[*pos];
+}
+
+int cgroup_list__add_place(struct cgroup_list *list)
+{
+	int pos;
+
+	return take_place(list, &pos) ? 0 : -ENOMEM;
+}
+
+/* Takes over name and dir. NULL: no memory. */
+static struct cgroup *add(struct cgroup_list *list, uint64_t id, char *name, char *dir)
+{
+	int pos = id_map__get(&list->by_id, id);
+	struct cgroup *cgroup = NULL;
+
+	if (pos >= 0)
+		goto out;
+	cgroup = name && dir ? take_place(list, &pos) : NULL;
+	if (!cgroup || id_map__set(&list->by_id, id, pos)) {
+		free(name);
+		free(dir);
+		errno = ENOMEM;
+		return NULL;
+	}
+	free(cgroup->name);
+	free(cgroup->dir);
+	cgroup->name = name;
+	cgroup->dir = dir;
+	cgroup->id = id;
+	cgroup->state = CGROUP_NEW;
+	list->nr_free--;
+	return cgroup;
+out:
+	free(name);
+	free(dir);
+	return list->cgroups[pos];
+}
+
+void cgroup_list__free(struct cgroup_list *list, int pos)
+{
+	id_map__remove(&list->by_id, list->cgroups[pos]->id);
+	list->cgroups[pos]->state = CGROUP_FREE;
+	list->nr_free++;
+}
+
+/* As printed: without the leading "/", but for the root, whatever it was called. */
+static char *printed_name(const char *path)
+{
+	path += path[0] == '/';
+	return strdup(*path ? path : "/");
+}
+
+struct cgroup *cgroup_list__add(struct cgroup_list *list, const char *name)
+{
+	struct cgroup *cgroup = NULL;
+	uint64_t id = 0;
+	char *dir;
+	int err = find_fs(list);
+
+	if (err) {
+		errno = -err;
+		return NULL;
+	}
+	dir = cgroup_fs__dir(&list->fs, name);
+	if (dir)
+		id = cgroup_fs__id(dir);
+	err = errno;
+	if (id)
+		cgroup = add(list, id, strdup(*name ? name : "/"), strdup(dir));
+	else
+		pr_err("no access to cgroup %s/%s: %s", list->fs.mount, name + (*name == '/'),
+		       strerror(err));
+	free(dir);
+	errno = err;
+	return cgroup;
+}
+
+/* --- the tree --- */
+
+/* All cgroups below the mount in walking order, as paths without a leading "/"; the root is "/". */
+struct tree {
+	struct node { char *path; uint64_t id; } *nodes;
+	int nr, cap;
+};
+
+static void clear_tree(struct tree *tree)
+{
+	for (int i = 0; i < tree->nr; i++)
+		free(tree->nodes[i].path);
+	free(tree->nodes);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of the directories in a directory, sorted; -errno: it is gone, or no memory. */
+static int subdirs(const char *dir, char ***out)
+{
+	DIR *stream = opendir(dir);
+	char **names = NULL;
+	struct dirent *entry;
+	int nr = 0, err = 0;
+
+	*out = NULL;
+	if (!stream)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	while (!err && (entry = readdir(stream))) {
+		char **more;
+
+		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, ".."))
+			continue;
+		more = nr & (nr + 1) ? names : realloc(names, 2 * (nr + 1) * sizeof(*names));
+		err = more ? 0 : -ENOMEM;
+		names = more ? more : names;
+		if (!err)
+			names[nr] = strdup(entry->d_name);
+		if (!err && !names[nr++])
+			err = -ENOMEM;
+	}
+	closedir(stream);
+	if (nr)
+		qsort(names, nr, sizeof(*names), compare_names);
+	*out = names;
+	return err ? err : nr;
+}
+
+static int walk(const struct cgroup_fs *fs, const char *path, struct tree *tree)
+{
+	char *dir __cleanup(free_ptr) = cgroup_fs__dir(fs, path);
+	struct node *node;
+	char **names;
+	uint64_t id;
+	int nr, err = 0;
+
+	if (!dir)
+		return -ENOMEM;
+	id = cgroup_fs__id(dir);
+	if (!id)
+		return 0;	/* gone meanwhile */
+	if (tree->nr == tree->cap) {
+		int cap = tree->cap ? 2 * tree->cap : 64;
+
+		node = realloc(tree->nodes, cap * sizeof(*node));
+		if (!node)
+			return -ENOMEM;
+		tree->nodes = node;
+		tree->cap = cap;
+	}
+	node = &tree->nodes[tree->nr];
+	node->id = id;
+	node->path = strdup(*path ? path : "/");
+	if (!node->path)
+		return -ENOMEM;
+	tree->nr++;
+	nr = subdirs(dir, &names);
+	for (int i = 0; i < nr; i++) {
+		char *below = *path ? xasprintf("%s/%s", path, names[i]) : strdup(names[i]);
+
+		if (!err)
+			err = below ? walk(fs, below, tree) : -ENOMEM;
+		free(below);
+		free(names[i]);
+	}
+	free(names);
+	return nr < 0 ? nr : err;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/*
+ * The ID of the container whose cgroup this is: the directory is called ID, or ENGINE-ID.scope.
+ * *len is 0 when it is none; those that watch a container ("conmon") are none.
+ */
+static const char *container_id(const char *path, size_t *len)
+{
+	const char *name = last_part(path), *end = name + strlen(name), *id;
+
+	*len = 0;
+	if (end - name > 6 && !strcmp(end - 6, ".scope"))
+		end -= 6;
+	for (id = end; id > name && id[-1] != '-' && id[-1] != ':'; id--)
+		;
+	if (!strstr(name, "conmon") && end - id >= CONTAINER_ID_LEN &&
+	    strspn(id, "0123456789abcdef") >= (size_t)(end - id))
+		*len = end - id;
+	return id;
+}
+
+static bool is_match(const struct cgroup_term *term, const char *path)
+{
+	const char *id;
+	size_t len;
+
+	switch (term->kind) {
+	case TERM_REGEX:
+		return !regexec(&term->regex, path, 0, NULL, 0);
+	case TERM_GLOB:
+		/* A path that is given with its "/" means the same. */
+		return !fnmatch(term->text + (term->text[0] == '/' && term->text[1]),
+				strchr(term->text, '/') ? path : last_part(path), FNM_PATHNAME);
+	case TERM_CTR:
+		id = container_id(path, &len);
+		return len && !strncmp(id, term->text, strlen(term->text));
+	case TERM_ALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* One ID may begin like another's. */
+static bool is_ambiguous(const struct cgroup_term *term, const struct tree *tree)
+{
+	const char *first = NULL, *id;
+	size_t len;
+
+	for (int i = 0; term->kind == TERM_CTR && i < tree->nr; i++) {
+		if (!is_match(term, tree->nodes[i].path))
+			continue;
+		id = container_id(tree->nodes[i].path, &len);
+		if (first && strncmp(first, id, len))
+			return true;
+		first = id;
+	}
+	return false;
+}
+
+/* Add what matches and is not there yet. Return: how many match, or -errno. */
+static int match_tree(struct cgroup_list *list, const struct cgroup_term *term,
+		      const struct tree *tree)
+{
+	int nr = 0;
+
+	for (int i = 0; i < tree->nr; i++) {
+		const struct node *node = &tree->nodes[i];
+
+		if (!is_match(term, node->path))
+			continue;
+		nr++;
+		if (id_map__get(&list->by_id, node->id) < 0 &&
+		    !add(list, node->id, strdup(node->path), cgroup_fs__dir(&list->fs, node->path)))
+			return -ENOMEM;
+	}
+	return nr;
+}
+
+/* --- LIST --- */
+
+static const char *prefix_of(const struct cgroup_term *term)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (words[i].kind == term->kind)
+			return words[i].word;
+	}
+	return "";
+}
+
+static int parse_term(struct cgroup_list *list, const char *text, size_t len)
+{
+	struct cgroup_term *terms = realloc(list->terms, (list->nr_terms + 1) * sizeof(*terms)), *term;
+
+	if (!terms)
+		return -ENOMEM;
+	list->terms = terms;
+	term = &terms[list->nr_terms];
+	term->kind = TERM_NAME;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		size_t word_len = strlen(words[i].word);
+
+		if (len < word_len || strncmp(text, words[i].word, word_len) ||
+		    (!words[i].is_prefix && len != word_len))
+			continue;
+		term->kind = words[i].kind;
+		text += word_len;
+		len -= word_len;
+		break;
+	}
+	term->text = strndup(text, len);
+	if (!term->text)
+		return -ENOMEM;
+	list->nr_terms++;
+	if (!len && (term->kind == TERM_GLOB || term->kind == TERM_CTR || term->kind == TERM_PID)) {
+		pr_err("--for-each-cgroup: nothing stands behind '%s'", prefix_of(term));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int compile(struct cgroup_term *term)
+{
+	char why[128];
+	int err = regcomp(&term->regex, term->text, REG_NOSUB);
+
+	if (!err) {
+		term->kind = TERM_REGEX;
+		return 0;
+	}
+	if (err == REG_ESPACE)
+		return -ENOMEM;
+	regerror(err, &term->regex, why, sizeof(why));
+	pr_err("--for-each-cgroup: '%s' is no basic regular expression: %s", term->text, why);
+	return -EINVAL;
+}
+
+static int parse_terms(struct cgroup_list *list, const char *text)
+{
+	bool is_regex = false;
+	int err = 0;
+
+	for (const char *pos = text; !err; pos++) {
+		size_t len = strcspn(pos, ",");
+
+		err = parse_term(list, pos, len);
+		pos += len;
+		if (!*pos)
+			break;
+	}
+	for (int i = 0; i < list->nr_terms && !err; i++)
+		is_regex |= list->terms[i].kind == TERM_NAME &&
+			    strpbrk(list->terms[i].text, "{}[]()|*+?^$");
+	/* An empty element stays the root's name: as a pattern it would match everything. */
+	for (int i = 0; i < list->nr_terms && !err; i++) {
+		if (is_regex && list->terms[i].kind == TERM_NAME && *list->terms[i].text)
+			err = compile(&list->terms[i]);
+		list->has_patterns |= is_pattern(&list->terms[i]);
+	}
+	return err;
+}
+
+/* A single cgroup; one that is not there is reported and skipped. */
+static int add_named(struct cgroup_list *list, const struct cgroup_term *term)
+{
+	char *path __cleanup(free_ptr) = NULL;
+	char *dir __cleanup(free_ptr) = NULL;
+	uint64_t id;
+	pid_t pid = 0;
+	char *end;
+
+	if (term->kind == TERM_PID) {
+		pid = strtol(term->text, &end, 10);
+		if (*end || pid <= 0) {
+			pr_err("--for-each-cgroup pid:%s: not the number of a process", term->text);
+			return -EINVAL;
+		}
+	}
+	if (term->kind == TERM_NAME)
+		path = strdup(term->text);
+	else
+		path = cgroup_fs__of_task(&list->fs, pid);
+	if (!path && errno != ENOMEM) {
+		pr_warn("%s%s: %s: skipped", prefix_of(term), term->text,
+			errno == EXDEV ? "its cgroup is outside of what is mounted here" :
+					 "no such process");
+		return 0;
+	}
+	dir = path ? cgroup_fs__dir(&list->fs, path) : NULL;
+	id = dir ? cgroup_fs__id(dir) : 0;
+	if (id)
+		return add(list, id, printed_name(path), strdup(dir)) ? 0 : -ENOMEM;
+	if (errno == ENOMEM)
+		return -ENOMEM;
+	pr_warn("no access to cgroup %s/%s: %s: skipped", list->fs.mount, path + (*path == '/'),
+		strerror(errno));
+	return 0;
+}
+
+static int add_matches(struct cgroup_list *list, const struct cgroup_term *term,
+		       const struct tree *tree, bool may_wait)
+{
+	int nr;
+
+	if (is_ambiguous(term, tree)) {
+		pr_err("--for-each-cgroup ctr:%s: the IDs of several containers begin so: give more of it",
+		       term->text);
+		return -EINVAL;
+	}
+	nr = match_tree(list, term, tree);
+	if (!nr)
+		pr_warn("no cgroup matches '%s%s'%s", prefix_of(term), term->text,
+			may_wait ? " yet: waiting for one" : "");
+	return nr < 0 ? nr : 0;
+}
+
+int cgroup_list__parse(struct cgroup_list *list, const char *text, bool may_wait)
+{
+	struct tree tree = {};
+	int err = find_fs(list);
+
+	if (!err)
+		err = parse_terms(list, text);
+	if (!err && list->has_patterns)
+		err = walk(&list->fs, "", &tree);
+	for (int i = 0; i < list->nr_terms && !err; i++) {
+		if (is_pattern(&list->terms[i]))
+			err = add_matches(list, &list->terms[i], &tree, may_wait);
+		else
+			err = add_named(list, &list->terms[i]);
+	}
+	clear_tree(&tree);
+	if (err)
+		return err;
+	if (list->nr || (may_wait && list->has_patterns))
+		return 0;
+	pr_err("no cgroup matched: %s", text);
+	return -EINVAL;
+}
+
+/* --- coming and going --- */
+
+int cgroup_list__scan(struct cgroup_list *list)
+{
+	struct tree tree = {};
+	struct id_map seen = {};
+	int err = 0;
+
+	if (list->has_patterns)
+		err = walk(&list->fs, "", &tree);
+	for (int i = 0; i < tree.nr && !err; i++)
+		err = id_map__set(&seen, tree.nodes[i].id, i);
+	for (int i = 0; i < list->nr && !err; i++) {
+		struct cgroup *cgroup = list->cgroups[i];
+
+		if (cgroup->state != CGROUP_LIVE || id_map__get(&seen, cgroup->id) >= 0)
+			continue;
+		/* The walk may have missed it while its siblings came and went. */
+		if (cgroup_fs__id(cgroup->dir) != cgroup->id)
+			cgroup->state = CGROUP_GONE;
+	}
+	for (int i = 0; i < list->nr_terms && !err; i++) {
+		int nr = is_pattern(&list->terms[i]) ? match_tree(list, &list->terms[i], &tree) : 0;
+
+		err = nr < 0 ? nr : 0;
+	}
+	clear_tree(&tree);
+	id_map__clear(&seen);
+	return err;
+}
