@@ -181,7 +181,7 @@ static int add_G(struct stat_cmd *cmd, const char *name)
 		return -EINVAL;
 	}
 	if (*name) {
-		cgroup = cgroup_list__add(cmd->run.cgroups, name);
+		cgroup = cgroup_list__add(cmd->run.plan.cgroups, name);
 		if (!cgroup)
 			return -EINVAL;
 	}
@@ -552,8 +552,8 @@ static void use_G(struct stat_cmd *cmd)
 
 	for (int i = 0; i < nr; i++)
 		cmd->evlist->evsels[i]->cgroup = cmd->cgroup_of[cmd->nr_cgroups == 1 ? 0 : i];
-	for (int i = 0; i < cmd->run.cgroups->nr; i++)
-		cmd->run.cgroups->cgroups[i]->state = CGROUP_LIVE;
+	for (int i = 0; i < cmd->run.plan.cgroups->nr; i++)
+		cmd->run.plan.cgroups->cgroups[i]->state = CGROUP_LIVE;
 }
 
 static int check_sort(const struct stat_cmd *cmd)
@@ -572,7 +572,7 @@ static int check_sort(const struct stat_cmd *cmd)
 
 static int repeat_for_each(struct stat_cmd *cmd)
 {
-	struct cgroup_list *list = cmd->run.cgroups;
+	struct cgroup_list *list = cmd->run.plan.cgroups;
 	int nr = cmd->evlist->nr, err;
 
 	err = check_sort(cmd);
@@ -706,7 +706,7 @@ static void clear(struct stat_cmd *cmd)
 	if (cmd->file)
 		fclose(cmd->file);
 	evlist__delete(cmd->evlist);
-	cgroup_list__delete(cmd->run.cgroups);
+	cgroup_list__delete(cmd->run.plan.cgroups);
 	free(cmd->cgroup_of);
 	pmus__delete(cmd->pmus);
 }
@@ -731,8 +731,8 @@ int cmd_stat(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	cmd.pmus = pmus__new(sysfs_root());
 	cmd.evlist = evlist__new();
-	cmd.run.cgroups = cgroup_list__new();
-	if (!cmd.pmus || !cmd.evlist || !cmd.run.cgroups) {
+	cmd.run.plan.cgroups = cgroup_list__new();
+	if (!cmd.pmus || !cmd.evlist || !cmd.run.plan.cgroups) {
 		pr_err("%s", strerror(errno));
 		clear(&cmd);
 		return STATUS_FAILED;

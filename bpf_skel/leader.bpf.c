@@ -149,6 +149,35 @@ struct {
 	__uint(max_entries, MAX_CLASSES);
 } wanted SEC(".maps");
 
+/* What the programs ask first. */
+struct leader_flags flags;
+
+/* Cgroups with a class of their own. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct reg_cgroup);
+	__uint(max_entries, MAX_CGROUPS);
+} cgroups SEC(".maps");
+
+/* Where they are, by their numbers. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, MAX_CGROUPS);
+} cgroup_ids SEC(".maps");
+
+/* Key 0: on_cgroup_switch, once somebody has counted cgroups. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} cgroup_progs SEC(".maps");
+
 /* What went wrong, whichever program it was. Key 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -207,12 +236,15 @@ static __always_inline void set_snapshot(struct event_reading *snap,
 /* What the loops over events share. */
 struct slice {
 	struct cpu_state *state;
+	struct event_reading *snapshot;	/* MAX_EVENTS of them */
 	struct reg_set *from, *to;	/* the events of the slices that end and begin */
+	struct reg_set *fresh[2];	/* events of which the task's snapshot was taken just now */
 	struct sum_block *block;	/* the cells of the one that ends */
 	__u32 cell;
 	__u32 cpu;
 	__u32 done;			/* events before the loop's first */
 	bool at_switch;			/* the kernel has not counted this switch yet */
+	__u32 missing;			/* bit per enum switch_event: it adds 1 to such events later */
 };
 
 static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
@@ -225,6 +257,23 @@ static __always_inline bool read_failed(struct slice *slice, struct event_readin
 	return true;
 }
 
+/* What the event of that position will have counted of a switch that is not over. */
+static __always_inline __u64 missing(const struct slice *slice, const struct reg_set *set, __u32 i)
+{
+	return slice->missing >> set->is_switches[i] & 1;
+}
+
+static __always_inline void add_difference(struct slice *slice, __u32 i,
+					   const struct event_reading *snap,
+					   const struct bpf_perf_event_value *now)
+{
+	struct sum *sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
+
+	sum->counter += now->counter - snap->counter;
+	sum->enabled_ns += now->enabled - snap->enabled_ns;
+	sum->running_ns += now->running - snap->running_ns;
+}
+
 /*
  * One event of the slice that ends: what it counted is added to the class. A context switch that
  * the kernel has not counted yet belongs to the task that goes.
@@ -232,7 +281,7 @@ static __always_inline bool read_failed(struct slice *slice, struct event_readin
 static __always_inline long end_one(__u32 i, struct slice *slice)
 {
 	__u32 slot = slice->from->slot[i] % MAX_EVENTS;
-	struct event_reading *snap = &slice->state->snapshot[slot];
+	struct event_reading *snap = &slice->snapshot[slot];
 	__u32 gen = slice->state->base[slot].gen;
 	struct bpf_perf_event_value now;
 
@@ -240,15 +289,10 @@ static __always_inline long end_one(__u32 i, struct slice *slice)
 		return 0;
 	/* A snapshot of another event, or of none: nothing is known of this slice. */
 	if (snap->gen == gen) {
-		struct sum *sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
-		__u64 enabled = now.enabled - snap->enabled_ns;
-		__u64 running = now.running - snap->running_ns;
-
-		if (slice->at_switch && slice->from->has_switches && enabled == running)
-			now.counter += slice->from->is_switches[i];
-		sum->counter += now.counter - snap->counter;
-		sum->enabled_ns += enabled;
-		sum->running_ns += running;
+		if (slice->at_switch && slice->from->has_switches &&
+		    now.enabled - snap->enabled_ns == now.running - snap->running_ns)
+			now.counter += missing(slice, slice->from, i);
+		add_difference(slice, i, snap, &now);
 	}
 	set_snapshot(snap, &now, gen);
 	return 0;
@@ -264,11 +308,11 @@ static __always_inline long begin_one(__u32 i, struct slice *slice)
 	slot = slice->to->slot[i] % MAX_EVENTS;
 	if (slice->from->mask[slot / 64] >> slot % 64 & 1)
 		return 0;
-	snap = &slice->state->snapshot[slot];
+	snap = &slice->snapshot[slot];
 	if (read_failed(slice, snap, slot, &now))
 		return 0;
 	if (slice->at_switch && slice->to->has_switches)
-		now.counter += slice->to->is_switches[i];
+		now.counter += missing(slice, slice->to, i);
 	set_snapshot(snap, &now, slice->state->base[slot].gen);
 	return 0;
 }
@@ -317,36 +361,50 @@ static __always_inline void begin_events(struct slice *slice, __u32 nr)
 		bpf_loop(nr - slice->done, begin_event, slice, 0);
 }
 
-/* Charge the running slice to the class @old and begin one of the class @new. */
-static __always_inline void charge(struct cpu_state *state, __u32 cpu, __u32 old, __u32 new,
-				   bool at_switch)
+/* What is the same for both kinds of classes, whose loops differ. */
+static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new, bool *is_same)
 {
 	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
 	struct reg_class *to = bpf_map_lookup_elem(&classes, &new);
-	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = at_switch,
-	};
 	__u32 chunk;
 	void *inner;
 
 	if (!from || !to)
-		return;
-	slice.from = bpf_map_lookup_elem(&sets, &from->set);
-	slice.to = bpf_map_lookup_elem(&sets, &to->set);
-	if (!slice.from || !slice.to)
+		return false;
+	slice->from = bpf_map_lookup_elem(&sets, &from->set);
+	slice->to = bpf_map_lookup_elem(&sets, &to->set);
+	if (!slice->from || !slice->to)
+		return false;
+	*is_same = from->set == to->set;
+	slice->block = NULL;
+	if (slice->from->nr) {
+		chunk = from->cell / CHUNK_CELLS;
+		slice->cell = from->cell;
+		inner = bpf_map_lookup_elem(&sums, &chunk);
+		slice->block = inner ? bpf_map_lookup_elem(inner, &slice->cpu) : NULL;
+	}
+	return true;
+}
+
+/* Charge the running slice to the task class @old and begin one of the class @new. */
+static __always_inline void charge(struct cpu_state *state, __u32 cpu, __u32 old, __u32 new,
+				   bool at_switch)
+{
+	struct slice slice = {
+		.state = state, .cpu = cpu, .at_switch = at_switch,
+		.snapshot = state->snapshot[OF_TASK],
+		.missing = 1 << ALL_SWITCHES,
+	};
+	bool is_same;
+
+	if (!find_sets(&slice, old, new, &is_same))
 		return;
 	raise_seq(&state->seq);
-	if (slice.from->nr) {
-		chunk = from->cell / CHUNK_CELLS;
-		slice.cell = from->cell;
-		inner = bpf_map_lookup_elem(&sums, &chunk);
-		slice.block = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
-		if (slice.block)
-			end_events(&slice, slice.from->nr);
-	}
-	if (from->set != to->set)
+	if (slice.block)
+		end_events(&slice, slice.from->nr);
+	if (!is_same)
 		begin_events(&slice, slice.to->nr);
-	state->task_class = new;
+	state->class[OF_TASK] = new;
 	raise_seq(&state->seq);
 }
 
@@ -503,8 +561,8 @@ static __always_inline void change_running(void)
 			*(volatile __u64 *)&state->busy = 1;
 			barrier();
 			class = class_of(bpf_get_current_task());
-			if (state->task_class != class)
-				charge(state, cpu, state->task_class, class, false);
+			if (state->class[OF_TASK] != class)
+				charge(state, cpu, state->class[OF_TASK], class, false);
 			barrier();
 			*(volatile __u64 *)&state->busy = 0;
 		}
@@ -521,23 +579,28 @@ static __always_inline void change_running(void)
  * is the current one, which is never so at a switch.
  */
 SEC("raw_tp")
-int on_switch(void *ctx __attribute__((unused)))
+int on_switch(void *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), class;
-	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	__u32 cpu, class;
+	struct cpu_state *state;
 	__u64 next;
 
+	/* It does all of this, too. */
+	if (flags.counts_cgroups)
+		bpf_tail_call(ctx, &cgroup_progs, 0);
+	cpu = bpf_get_smp_processor_id();
+	state = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!state)
 		return 0;
 	next = address_of(next_task(), &state->next);
 	class = class_of(next);
-	if (state->task_class == class || next == bpf_get_current_task())
+	if (state->class[OF_TASK] == class || next == bpf_get_current_task())
 		return 0;
 	if (state->busy) {
 		state->lost++;
 		return 0;
 	}
-	charge(state, cpu, state->task_class, class, true);
+	charge(state, cpu, state->class[OF_TASK], class, true);
 	return 0;
 }
 
@@ -612,7 +675,7 @@ int on_sync(struct bpf_raw_tracepoint_args *ctx)
 	barrier();
 	read_row(&sync, nr_slots);
 	if (with_tasks)
-		charge(state, cpu, state->task_class, class_of(bpf_get_current_task()), false);
+		charge(state, cpu, state->class[OF_TASK], class_of(bpf_get_current_task()), false);
 	barrier();
 	*(volatile __u64 *)&state->busy = 0;
 	return 1;
@@ -861,3 +924,5 @@ int on_mark(struct bpf_iter__task *ctx)
 		request->failed++;
 	return 0;
 }
+
+#include "leader_cgroups.bpf.h"

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LEADER_LAYOUT 3
+#define LEADER_LAYOUT 4
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -32,14 +32,24 @@
 #define ATTR_KEY_SIZE 144
 
 /*
- * Scopes: what one row of one run counts; a thread of --per-thread, or everything else together.
- * Classes: sets of scopes that some task belongs to; class 0 is the empty one. Both are tables of
- * small entries, so the limits only bound the memory of the tables.
+ * Scopes: what one row of one run counts; a thread of --per-thread, a cgroup with all below it, or
+ * everything else together. Classes: sets of scopes that some task or cgroup belongs to; class 0 is
+ * the empty one. Both are tables of small entries, so the limits only bound the memory of the
+ * tables; machines with 10,000 containers are known.
  */
-#define MAX_SCOPES 8192
-#define MAX_CLASSES 16384
+#define MAX_SCOPES 16384
+#define MAX_CLASSES 32768
 /* One marking has at most two per class; those of earlier ones are left until it is half full. */
-#define MAX_TRANSITIONS (4 * MAX_CLASSES)
+#define MAX_TRANSITIONS (2 * MAX_CLASSES)
+
+/* Cgroups that some run counts by themselves. */
+#define MAX_CGROUPS 16384
+
+/*
+ * Cgroups whose class a CPU remembers, in pairs of places by a hash of their numbers; others are
+ * looked up at each switch to them. 16 KB per CPU.
+ */
+#define SEEN_BITS 10
 
 /* Sets of events that classes count. Classes of runs with the same events have the same set. */
 #define MAX_SETS 512
@@ -94,11 +104,24 @@ struct cpu_readings {
 	struct event_reading event[MAX_EVENTS];
 };
 
+/* A CPU runs two classes at a time: that of its task, and that of the task's cgroup. */
+enum class_kind { OF_TASK, OF_CGROUP, NR_CLASS_KINDS };
+
+/* The class of a cgroup, as looked up in an epoch. */
+struct seen_cgroup {
+	__u64 id;
+	__u32 epoch;
+	__u32 class;
+};
+
 /* What a CPU is doing. Written by the programs on that CPU. */
 struct cpu_state {
-	__u64 seq;		/* odd while sums or task_class of this CPU change */
+	__u64 seq;		/* odd while sums or classes of this CPU change */
 	__u64 busy;		/* 1 while a program changes this CPU's state: another may interrupt it */
-	__u32 task_class;	/* of the running task; its time since `snapshot` is not yet charged */
+	/* What is running; its time since `snapshot` is not yet charged */
+	__u32 class[NR_CLASS_KINDS];
+	__u64 cgroup;		/* whose class that is: number of the running task's cgroup */
+	__u32 cgroup_epoch;	/* leader_flags.epoch when that was looked up */
 	__u32 pad;
 	__u64 next;		/* scratch of on_switch */
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
@@ -107,9 +130,26 @@ struct cpu_state {
 	__u64 up_ns;		/* CLOCK_MONOTONIC when it last came online; 0: it always was */
 	__u32 epoch;		/* even; raised while it goes offline, again and again */
 	__u32 is_leaving;	/* 1 from then until it comes back */
-	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began; gen 0: unknown */
+	/* Where the running slices began; gen 0: unknown */
+	struct event_reading snapshot[NR_CLASS_KINDS][MAX_EVENTS];
 	struct event_base base[MAX_EVENTS];
+	struct seen_cgroup seen[1 << SEEN_BITS];
 };
+
+/* What programs ask at each switch. Written by user space under the lock. */
+struct leader_flags {
+	__u32 counts_tasks;	/* somebody does; cleared when nobody does any more */
+	__u32 counts_cgroups;
+	__u32 epoch;		/* raised whenever cgroups change their classes; never 0 then */
+};
+
+/* A cgroup with a class of its own, at the position that `cgroup_ids` has for its number. */
+struct reg_cgroup {
+	__u64 id;		/* the kernel's; 0: free. Written before it is in `cgroup_ids` */
+	__u32 class;		/* all scopes of it and of the cgroups above it; stored in place */
+	__u32 pad;
+};
+
 
 /* What one event counted in one class on one CPU. Written by the programs on that CPU. */
 struct sum {
@@ -146,14 +186,18 @@ struct reg_set {
 	__u32 has_switches;		/* one of the events counts context switches */
 	__u64 mask[MASK_WORDS];
 	__u16 slot[SET_EVENTS];		/* ascending */
-	__u8 is_switches[SET_EVENTS];	/* the event counts context switches, in kernel mode */
+	__u8 is_switches[SET_EVENTS];	/* enum switch_event */
 };
+
+/* Events that the kernel counts after the tracepoint at a switch, in kernel mode. */
+enum switch_event { NO_SWITCHES, ALL_SWITCHES, CGROUP_SWITCHES };
 
 struct reg_scope {
 	__u32 run;		/* whose it is, plus 1; 0: free. Written last */
 	__u32 set;		/* its events */
 	__u32 inherits;		/* its tasks' children are counted, too */
 	__u32 pad;
+	__u64 cgroup;		/* the kernel's number of the cgroup; 0: it counts tasks */
 };
 
 /*
@@ -254,6 +298,10 @@ enum leader_map {
 	LEADER_WANTED,
 	LEADER_COUNTS,
 	LEADER_CALLS,
+	LEADER_FLAGS,
+	LEADER_CGROUPS,
+	LEADER_CGROUP_IDS,
+	LEADER_CGROUP_PROGS,
 	NR_LEADER_MAPS
 };
 
@@ -267,16 +315,24 @@ enum leader_prog {
 	LEADER_ON_MARK,
 	LEADER_ON_EXIT_EVENT,	/* not loaded where there is no such kprobe: id 0 */
 	LEADER_ON_HOTPLUG,
+	/* Loaded when the first run counts cgroups; 0 until then */
+	LEADER_ON_CGROUP_SWITCH,
+	LEADER_ON_CGROUP_SYNC,
+	LEADER_ON_ATTACH,
 	NR_LEADER_PROGS
 };
 
-/* Links that exist only while tasks are counted. */
+/*
+ * Links that exist only while tasks, or cgroups, are counted. All runs that count either hold the
+ * one to the switch, which must not be there twice.
+ */
 enum task_link {
 	TASK_LINK_NEWTASK,
 	TASK_LINK_FREE,
 	TASK_LINK_EXIT_EVENT,	/* either this... */
 	TASK_LINK_EXIT,		/* ...or this */
 	TASK_LINK_RENAME,
+	TASK_LINK_ATTACH,
 	TASK_LINK_SWITCH,
 	NR_TASK_LINKS
 };
@@ -294,7 +350,7 @@ struct registry {
 	__u32 hotplug_link_id;	/* 0: CPUs that come back cannot be noticed */
 	__u32 map_ids[NR_LEADER_MAPS];
 	__u32 prog_ids[NR_LEADER_PROGS];
-	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that count tasks */
+	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that need them */
 	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
 	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
 	__u32 nr_scopes;	/* the same of scopes */
@@ -314,7 +370,9 @@ struct shared_event {
 #ifndef __bpf__
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
 static_assert(sizeof(struct event_base) == 32, "shared layout");
-static_assert(sizeof(struct cpu_state) == 72 + MAX_EVENTS * 64, "shared layout");
+static_assert(sizeof(struct cpu_state) ==
+		      88 + MAX_EVENTS * 96 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
+	      "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
 static_assert(sizeof(struct reg_run) == 32, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");

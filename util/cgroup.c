@@ -4,13 +4,11 @@
 #include "msg.h"
 #include "util.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* IDs of containers have 64 hexadecimal digits with most engines, with some fewer. */
 #define CONTAINER_ID_LEN 32
@@ -100,6 +98,7 @@ static struct cgroup *take_place(struct cgroup_list *list, int *pos)
 	list->nr++;
 	list->nr_free++;
 	list->cgroups[*pos]->state = CGROUP_FREE;
+	list->cgroups[*pos]->pos = *pos;
 	return list->cgroups[*pos];
 }
 
@@ -193,82 +192,23 @@ static void clear_tree(struct tree *tree)
 	free(tree->nodes);
 }
 
-static int compare_names(const void *a, const void *b)
+/* Keep one cgroup of a walk. */
+static int add_node(void *ctx, const char *path, uint64_t id)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
+	struct tree *tree = ctx;
 
-/* The names of the directories in a directory, sorted; -errno: it is gone, or no memory. */
-static int subdirs(const char *dir, char ***out)
-{
-	DIR *stream = opendir(dir);
-	char **names = NULL;
-	struct dirent *entry;
-	int nr = 0, err = 0;
-
-	*out = NULL;
-	if (!stream)
-		return errno == ENOMEM ? -ENOMEM : 0;
-	while (!err && (entry = readdir(stream))) {
-		char **more;
-
-		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
-		    !strcmp(entry->d_name, ".."))
-			continue;
-		more = nr & (nr + 1) ? names : realloc(names, 2 * (nr + 1) * sizeof(*names));
-		err = more ? 0 : -ENOMEM;
-		names = more ? more : names;
-		if (!err)
-			names[nr] = strdup(entry->d_name);
-		if (!err && !names[nr++])
-			err = -ENOMEM;
-	}
-	closedir(stream);
-	if (nr)
-		qsort(names, nr, sizeof(*names), compare_names);
-	*out = names;
-	return err ? err : nr;
-}
-
-static int walk(const struct cgroup_fs *fs, const char *path, struct tree *tree)
-{
-	char *dir __cleanup(free_ptr) = cgroup_fs__dir(fs, path);
-	struct node *node;
-	char **names;
-	uint64_t id;
-	int nr, err = 0;
-
-	if (!dir)
-		return -ENOMEM;
-	id = cgroup_fs__id(dir);
-	if (!id)
-		return 0;	/* gone meanwhile */
 	if (tree->nr == tree->cap) {
 		int cap = tree->cap ? 2 * tree->cap : 64;
+		struct node *nodes = realloc(tree->nodes, cap * sizeof(*nodes));
 
-		node = realloc(tree->nodes, cap * sizeof(*node));
-		if (!node)
+		if (!nodes)
 			return -ENOMEM;
-		tree->nodes = node;
+		tree->nodes = nodes;
 		tree->cap = cap;
 	}
-	node = &tree->nodes[tree->nr];
-	node->id = id;
-	node->path = strdup(*path ? path : "/");
-	if (!node->path)
-		return -ENOMEM;
-	tree->nr++;
-	nr = subdirs(dir, &names);
-	for (int i = 0; i < nr; i++) {
-		char *below = *path ? xasprintf("%s/%s", path, names[i]) : strdup(names[i]);
-
-		if (!err)
-			err = below ? walk(fs, below, tree) : -ENOMEM;
-		free(below);
-		free(names[i]);
-	}
-	free(names);
-	return nr < 0 ? nr : err;
+	tree->nodes[tree->nr].id = id;
+	tree->nodes[tree->nr].path = strdup(path);
+	return tree->nodes[tree->nr++].path ? 0 : -ENOMEM;
 }
 
 static const char *last_part(const char *path)
@@ -500,7 +440,7 @@ int cgroup_list__parse(struct cgroup_list *list, const char *text, bool may_wait
 	if (!err)
 		err = parse_terms(list, text);
 	if (!err && list->has_patterns)
-		err = walk(&list->fs, "", &tree);
+		err = cgroup_fs__walk(&list->fs, "/", add_node, &tree);
 	for (int i = 0; i < list->nr_terms && !err; i++) {
 		if (is_pattern(&list->terms[i]))
 			err = add_matches(list, &list->terms[i], &tree, may_wait);
@@ -525,7 +465,7 @@ int cgroup_list__scan(struct cgroup_list *list)
 	int err = 0;
 
 	if (list->has_patterns)
-		err = walk(&list->fs, "", &tree);
+		err = cgroup_fs__walk(&list->fs, "/", add_node, &tree);
 	for (int i = 0; i < tree.nr && !err; i++)
 		err = id_map__set(&seen, tree.nodes[i].id, i);
 	for (int i = 0; i < list->nr && !err; i++) {

@@ -21,6 +21,7 @@ struct cgroup {
 	char *name;		/* as printed */
 	char *dir;
 	uint64_t id;		/* the kernel's number of it */
+	int pos;		/* in its list */
 	enum cgroup_state state;
 };
 

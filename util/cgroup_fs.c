@@ -4,6 +4,7 @@
 #include "msg.h"
 #include "util.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -226,4 +227,97 @@ uint64_t cgroup_fs__id(const char *dir)
 		return st.st_ino;	/* the same number wherever an ino_t has 64 bits */
 	memcpy(&id, handle.head.f_handle, sizeof(id));
 	return id;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of the directories in a directory, sorted; -errno: it is gone, or no memory. */
+static int subdirs(const char *dir, char ***out)
+{
+	DIR *stream = opendir(dir);
+	char **names = NULL;
+	struct dirent *entry;
+	int nr = 0, err = 0;
+
+	*out = NULL;
+	if (!stream)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	while (!err && (entry = readdir(stream))) {
+		char **more;
+
+		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, ".."))
+			continue;
+		more = nr & (nr + 1) ? names : realloc(names, 2 * (nr + 1) * sizeof(*names));
+		err = more ? 0 : -ENOMEM;
+		names = more ? more : names;
+		if (!err)
+			names[nr] = strdup(entry->d_name);
+		if (!err && !names[nr++])
+			err = -ENOMEM;
+	}
+	closedir(stream);
+	if (nr)
+		qsort(names, nr, sizeof(*names), compare_names);
+	*out = names;
+	return err ? err : nr;
+}
+
+int cgroup_fs__walk(const struct cgroup_fs *fs, const char *path, cgroup_visit_t visit, void *ctx)
+{
+	char *dir __cleanup(free_ptr) = cgroup_fs__dir(fs, path);
+	bool is_root = !strcmp(path, "/");
+	char **names;
+	uint64_t id;
+	int nr, err;
+
+	if (!dir)
+		return -errno;
+	id = cgroup_fs__id(dir);
+	if (!id)
+		return 0;	/* gone meanwhile */
+	err = visit(ctx, path, id);
+	if (err)
+		return err;
+	nr = subdirs(dir, &names);
+	for (int i = 0; i < nr; i++) {
+		char *below = is_root ? strdup(names[i]) : xasprintf("%s/%s", path, names[i]);
+
+		if (!err)
+			err = below ? cgroup_fs__walk(fs, below, visit, ctx) : -ENOMEM;
+		free(below);
+		free(names[i]);
+	}
+	free(names);
+	return nr < 0 ? nr : err;
+}
+
+int cgroup_fs__chain(const struct cgroup_fs *fs, const char *dir, uint64_t *ids, int max)
+{
+	char *path __cleanup(free_ptr) = strdup(dir);
+	size_t mount_len = strlen(fs->mount);
+	int nr = 0;
+
+	if (!path)
+		return -ENOMEM;
+	for (;;) {
+		char *slash;
+		uint64_t id = cgroup_fs__id(path);
+
+		if (!id)
+			return -errno;
+		if (nr == max)
+			return -E2BIG;
+		ids[nr++] = id;
+		slash = strrchr(path, '/');
+		if (strlen(path) <= mount_len || !slash)
+			return nr;
+		*slash = '\0';
+		/* "a//b" */
+		while (slash > path + mount_len && slash[-1] == '/')
+			*--slash = '\0';
+	}
 }

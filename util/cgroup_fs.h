@@ -52,4 +52,22 @@ char *cgroup_fs__of_task(const struct cgroup_fs *fs, pid_t pid);
  */
 uint64_t cgroup_fs__id(const char *dir);
 
+/* One cgroup of a walk: its path below the mount, "/" for the root. Return: 0, else the walk ends. */
+typedef int (*cgroup_visit_t)(void *ctx, const char *path, uint64_t id);
+
+/**
+ * cgroup_fs__walk() - visit a cgroup, and then all below it, siblings by name
+ *
+ * Those that go meanwhile are left out. Return: 0, what visit() returned, or -ENOMEM.
+ */
+int cgroup_fs__walk(const struct cgroup_fs *fs, const char *path, cgroup_visit_t visit, void *ctx);
+
+/**
+ * cgroup_fs__chain() - the numbers of a cgroup and all above it, itself first
+ * @dir: its directory
+ *
+ * Return: how many; -ENOENT: it is gone; -E2BIG: more than @max; -ENOMEM.
+ */
+int cgroup_fs__chain(const struct cgroup_fs *fs, const char *dir, uint64_t *ids, int max);
+
 #endif

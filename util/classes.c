@@ -72,7 +72,9 @@ static int intern_set(struct classes *c, const struct reg_set *want)
 	memcpy(c->set[free_set].slot, want->slot, sizeof(want->slot));
 	memcpy(c->set[free_set].is_switches, want->is_switches, sizeof(want->is_switches));
 	memcpy(c->set[free_set].mask, want->mask, sizeof(want->mask));
-	c->set[free_set].has_switches = memchr(want->is_switches, 1, want->nr) != NULL;
+	c->set[free_set].has_switches = 0;
+	for (__u32 i = 0; i < want->nr; i++)
+		c->set[free_set].has_switches |= want->is_switches[i] != NO_SWITCHES;
 	step(c, "set-written");
 	__atomic_store_n(&c->set[free_set].nr, want->nr, __ATOMIC_RELEASE);
 	step(c, "set-added");
@@ -122,7 +124,7 @@ static int union_set(struct classes *c, int a, int b)
 
 /* --- scopes --- */
 
-int classes__add_scope(struct classes *c, int run, int set, bool inherits)
+int classes__add_scope(struct classes *c, int run, int set, bool inherits, __u64 cgroup)
 {
 	for (int i = 1; i < MAX_SCOPES; i++) {
 		struct reg_scope *scope = &c->reg->scope[i];
@@ -131,6 +133,7 @@ int classes__add_scope(struct classes *c, int run, int set, bool inherits)
 			continue;
 		scope->set = set;
 		scope->inherits = inherits;
+		scope->cgroup = cgroup;
 		if ((__u32)i >= c->reg->nr_scopes)
 			c->reg->nr_scopes = i + 1;
 		step(c, "scope-written");
@@ -153,6 +156,11 @@ bool classes__contain(const struct classes *c, int class, int scope)
 	while (class && c->class[class].scope > (__u32)scope)
 		class = c->class[class].base;
 	return class && c->class[class].scope == (__u32)scope;
+}
+
+bool classes__of_cgroups(const struct classes *c, int class)
+{
+	return class && c->reg->scope[c->class[class].scope].cgroup;
 }
 
 /* --- classes --- */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct cgroup_list;
 struct evlist;
 struct evsel;
 struct target;
@@ -16,6 +17,7 @@ struct counter_plan {
 	struct evlist *evlist;
 	const struct target *target;
 	struct thread_map *threads;	/* of the task target; NULL for CPU targets */
+	struct cgroup_list *cgroups;	/* that evsels are restricted to */
 	bool enable_on_exec;		/* a held workload starts the counting itself */
 	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
 	const struct workload *workload;	/* tool: whose rusage counts once it has ended; NULL: none */

@@ -7,7 +7,9 @@
 #include "counter.h"
 
 #include "attr_map.h"
+#include "bperf_cgroups.h"
 #include "bperf_tasks.h"
+#include "cgroup.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
@@ -33,7 +35,7 @@ struct bperf_cpu {
 
 struct bperf_evsel {
 	int slot;
-	int event;			/* of tasks: which of bperf_tasks' */
+	int event;			/* of tasks and cgroups: which of their events */
 	int nr_errors;			/* readings that failed */
 	int last_err;
 	/* Of CPUs, as evsel->cpus; of tasks, the rows of bperf_tasks with just the counts. */
@@ -46,7 +48,8 @@ struct bperf {
 	struct leader *leader;
 	struct cpumap *cpus;		/* all CPUs of all events */
 	struct evsel **sharing;		/* work space: the events of one CPU */
-	struct bperf_tasks *tasks;	/* NULL: CPUs are counted */
+	struct bperf_tasks *tasks;	/* NULL: CPUs are counted, or cgroups on them */
+	struct bperf_cgroups *cgroups;	/* of the events that are restricted to one; NULL: none is */
 	bool exec_enables;		/* the first enable() is the workload's exec */
 	__u64 lost;			/* what could not be counted before we began */
 	bool is_enabled;
@@ -160,6 +163,18 @@ static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_gr
 	return 0;
 }
 
+/* What is repeated for another cgroup is the same event. */
+static int copy_model(struct evsel *evsel)
+{
+	const struct evsel *model = evsel->model;
+
+	if (model->state == EVSEL_COUNTING)
+		return set_counting(evsel, ((struct bperf_evsel *)model->priv)->slot);
+	evsel->state = model->state;
+	evsel->err = model->err;
+	return 0;
+}
+
 static int open_events(struct bperf *bperf)
 {
 	struct evlist *evlist = bperf->base.plan->evlist;
@@ -168,10 +183,16 @@ static int open_events(struct bperf *bperf)
 	for (int i = 0; i < evlist->nr && !err; i++) {
 		struct evsel *evsel = evlist->evsels[i];
 
-		if (evsel->counter != &bperf->base || !evsel__is_leader(evsel))
+		if (evsel->counter != &bperf->base || evsel->state != EVSEL_UNOPENED)
 			continue;
-		/* One event for a whole package or box cannot tell tasks apart. */
-		if (evsel->threads && evsel->needs_cpu) {
+		if (evsel->model) {
+			err = copy_model(evsel);
+			continue;
+		}
+		if (!evsel__is_leader(evsel))
+			continue;
+		/* One event for a whole package or box cannot tell tasks or cgroups apart. */
+		if ((evsel->threads || evsel->cgroup) && evsel->needs_cpu) {
 			for (int m = 0; m < evsel->nr_members; m++)
 				refuse(evlist->evsels[i + m], -EINVAL);
 			continue;
@@ -200,7 +221,7 @@ static int collect_cpus(struct bperf *bperf)
 		bool is_used = false;
 
 		evlist__for_each(evlist, evsel, i) {
-			if (is_counting(&bperf->base, evsel) &&
+			if (is_counting(&bperf->base, evsel) && !evsel->cgroup &&
 			    cpumap__has(evsel->cpus, possible->cpu[c]))
 				is_used = true;
 		}
@@ -214,34 +235,50 @@ static int collect_cpus(struct bperf *bperf)
 	return bperf->cpus && bperf->sharing ? 0 : -ENOMEM;
 }
 
-static bool counts_switches(const struct evsel *evsel)
+static enum switch_event switches_of(const struct evsel *evsel)
 {
-	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES) &&
-	       !evsel->attr.exclude_kernel;
+	if (evsel->attr.exclude_kernel)
+		return NO_SWITCHES;
+	if (evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES))
+		return ALL_SWITCHES;
+	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES) ?
+		       CGROUP_SWITCHES : NO_SWITCHES;
 }
 
-/* Have the events counted for the target's tasks; an event given twice is one to the leader. */
-static int open_tasks(struct bperf *bperf)
+/*
+ * The slots that scopes count; an event given twice is one to the leader.
+ * @slots, @is_switches: MAX_EVENTS of them. Return: how many.
+ */
+static int collect_slots(struct bperf *bperf, bool of_cgroups, int *slots, int *is_switches)
 {
-	const struct counter_plan *plan = bperf->base.plan;
-	bool is_switches[MAX_EVENTS];
-	int slots[MAX_EVENTS], nr = 0, i, err;
 	struct evsel *evsel;
+	int nr = 0, i;
 
-	evlist__for_each(plan->evlist, evsel, i) {
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		struct bperf_evsel *priv = evsel->priv;
 
-		if (!is_counting(&bperf->base, evsel))
+		if (!is_counting(&bperf->base, evsel) || !evsel->cgroup == of_cgroups)
 			continue;
 		for (priv->event = 0; priv->event < nr; priv->event++) {
 			if (slots[priv->event] == priv->slot)
 				break;
 		}
 		if (priv->event == nr) {
-			is_switches[nr] = counts_switches(evsel);
+			is_switches[nr] = switches_of(evsel);
 			slots[nr++] = priv->slot;
 		}
 	}
+	return nr;
+}
+
+/* Have the events counted for the target's tasks. */
+static int open_tasks(struct bperf *bperf)
+{
+	const struct counter_plan *plan = bperf->base.plan;
+	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], i, err;
+	int nr = collect_slots(bperf, false, slots, is_switches);
+	struct evsel *evsel;
+
 	if (!nr)
 		return 0;
 	bperf->exec_enables = plan->enable_on_exec;
@@ -257,6 +294,21 @@ static int open_tasks(struct bperf *bperf)
 			refuse(evsel, -ESRCH);
 	}
 	return 0;
+}
+
+/* The same for cgroups. */
+static int open_cgroups(struct bperf *bperf)
+{
+	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], err;
+	int nr = collect_slots(bperf, true, slots, is_switches);
+
+	if (!nr)
+		return 0;
+	err = bperf_cgroups__new(bperf->leader, bperf->base.plan->cgroups, slots, is_switches, nr,
+				 &bperf->cgroups);
+	if (!err)
+		bperf->lost = leader_tasks__lost(bperf->leader);
+	return err;
 }
 
 static int bperf__open(struct counter *self)
@@ -275,6 +327,8 @@ static int bperf__open(struct counter *self)
 		err = open_events(bperf);
 	if (!err)
 		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
+	if (!err)
+		err = open_cgroups(bperf);
 	if (bperf->attr_map)
 		attr_map__unlock(bperf->attr_map);
 	return err;
@@ -339,7 +393,8 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 	evlist__for_each(evlist, evsel, i) {
 		const struct bperf_evsel *priv = evsel->priv;
 
-		if (!is_counting(&bperf->base, evsel) || !cpumap__has(evsel->cpus, cpu))
+		if (!is_counting(&bperf->base, evsel) || evsel->cgroup ||
+		    !cpumap__has(evsel->cpus, cpu))
 			continue;
 		mask[priv->slot / 64] |= 1ULL << priv->slot % 64;
 		bperf->sharing[nr++] = evsel;
@@ -402,14 +457,53 @@ static int take_tasks(struct bperf *bperf, enum moment moment)
 	return 0;
 }
 
+/* One that came or went since the last look has no row, or none any more. */
+static bool is_vacant(const struct evsel *evsel)
+{
+	return evsel->cgroup->state == CGROUP_NEW || evsel->cgroup->state == CGROUP_FREE;
+}
+
+static int take_cgroups(struct bperf *bperf, enum moment moment)
+{
+	struct evsel *evsel;
+	int i, err;
+
+	err = bperf_cgroups__read(bperf->cgroups);
+	if (err) {
+		pr_err("reading the shared counts failed: %s", strerror(-err));
+		return err;
+	}
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel) || !evsel->cgroup || is_vacant(evsel))
+			continue;
+		for (int c = 0; c < evsel->cpus->nr; c++) {
+			struct counts_values total =
+				bperf_cgroups__on_cpu(bperf->cgroups, priv->event,
+						      evsel->cgroup->pos, evsel->cpus->cpu[c]);
+			struct event_reading now = {
+				.counter = total.val,
+				.enabled_ns = total.ena,
+				.running_ns = total.run,
+			};
+
+			take(evsel, c, &now, moment);
+		}
+	}
+	return 0;
+}
+
 static int sync_all(struct bperf *bperf, enum moment moment)
 {
 	int err = 0;
 
-	if (!bperf->cpus)
-		return bperf->tasks ? take_tasks(bperf, moment) : 0;
-	for (int i = 0; i < bperf->cpus->nr && !err; i++)
+	if (bperf->tasks)
+		err = take_tasks(bperf, moment);
+	for (int i = 0; bperf->cpus && i < bperf->cpus->nr && !err; i++)
 		err = sync_cpu(bperf, bperf->cpus->cpu[i], moment);
+	if (!err && bperf->cgroups)
+		err = take_cgroups(bperf, moment);
 	return err;
 }
 
@@ -501,7 +595,7 @@ static void bperf__destroy(struct counter *self)
 		free(evsel->priv);
 		evsel->priv = NULL;
 	}
-	if (bperf->tasks && leader_tasks__lost(bperf->leader) > bperf->lost)
+	if ((bperf->tasks || bperf->cgroups) && leader_tasks__lost(bperf->leader) > bperf->lost)
 		pr_warn("%llu readings, switches or new tasks were missed: counts may be short",
 			leader_tasks__lost(bperf->leader) - bperf->lost);
 	/* Without the lock we go as a crash would: the next run cleans up. */
@@ -509,6 +603,7 @@ static void bperf__destroy(struct counter *self)
 		leader__leave(bperf->leader);
 	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
 	bperf_tasks__delete(bperf->tasks);
+	bperf_cgroups__delete(bperf->cgroups);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
 	cpumap__delete(bperf->cpus);

@@ -45,6 +45,8 @@ struct leader {
 	struct classes classes;
 	struct sum_block *chunks[MAX_CHUNKS];	/* one block per CPU; NULL: not mapped yet */
 	int task_link_fds[NR_TASK_LINKS];
+	struct leader_flags *flags;
+	struct reg_cgroup *cgroups;	/* MAX_CGROUPS */
 };
 
 /* Shared with util/leader_*.c: memory of maps, liveness, and the steps that tests stop at. */
@@ -108,6 +110,16 @@ void leader__delete(struct leader *leader);
  */
 int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS],
 		 bool with_tasks);
+
+/** leader__sync_cgroup() - have a CPU charge the cgroup it runs; the same errors */
+int leader__sync_cgroup(const struct leader *leader, int cpu);
+
+/**
+ * leader__load_cgroups() - load the programs that follow cgroups, unless they are there
+ *
+ * The attr map must be locked. Return: 0, or -errno after a message.
+ */
+int leader__load_cgroups(struct leader *leader);
 
 /**
  * leader__readings() - copy readings of one CPU, all from the same sync

@@ -25,11 +25,13 @@ int leader_tasks__attach(struct leader *leader);
 /**
  * leader_tasks__add_scope() - a row of this run, which counts nothing yet
  * @slots: of its events, ascending
+ * @is_switches: per slot, enum switch_event
+ * @cgroup: the kernel's number of the cgroup it will count; 0: tasks
  *
  * Return: its number; -ENOSPC, -E2BIG: too many scopes, events, sets.
  */
 int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u8 *is_switches,
-			    int nr, bool inherits);
+			    int nr, bool inherits, __u64 cgroup);
 
 /**
  * leader_tasks__mark() - have a scope count the tasks of a process, or one thread

@@ -10,7 +10,6 @@
 
 #include <signal.h>
 
-struct cgroup_list;
 struct control;
 
 /* What one perf stat does; filled by the command line. */
@@ -20,7 +19,6 @@ struct stat_run {
 	struct stat_config config;
 	struct stat *stat;
 	bool share_all;			/* --bpf-counters */
-	struct cgroup_list *cgroups;	/* of --for-each-cgroup and -G */
 	int delay_ms;			/* -D; -1: disabled until --control says otherwise */
 	unsigned int timeout_ms;	/* --timeout; 0: none */
 	unsigned int interval_count;	/* 0: no limit */

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPF_LEADER_CGROUPS_H
+#define PERF_BPF_LEADER_CGROUPS_H
+
+/*
+ * The part of leader.bpf.c that follows cgroups. It is loaded when the first run counts them: it
+ * needs more of the kernel's types, and so takes longer to load than all the rest. on_switch then
+ * jumps to on_cgroup_switch.
+ *
+ * What a CPU compares at a switch is the number of the cgroup, and the epoch in which its class was
+ * looked up. Numbers are never used twice, so nothing that is kept by number can be mistaken for
+ * something else when cgroups come and go; and nothing has to be deleted when they do.
+ */
+
+/* --- the class of a cgroup --- */
+
+struct climb {
+	__u64 css;		/* address of the cgroup's struct cgroup_subsys_state */
+	__u32 class;
+};
+
+/* The nearest cgroup with a class, from here upwards. Return: 1 when the search is over. */
+static long climb(__u32 i __attribute__((unused)), struct climb *climb)
+{
+	struct cgroup_subsys_state *css = (void *)climb->css;
+	__u64 id = BPF_CORE_READ(css, cgroup, kn, id);
+	__u32 *pos = bpf_map_lookup_elem(&cgroup_ids, &id);
+	struct reg_cgroup *cgroup = pos ? bpf_map_lookup_elem(&cgroups, pos) : NULL;
+
+	if (cgroup) {
+		climb->class = cgroup->class;
+		return 1;
+	}
+	climb->css = (__u64)BPF_CORE_READ(css, parent);
+	return !climb->css;
+}
+
+/* Deeper than any tree: the kernel's own limit is far below unless it is raised. */
+#define MAX_DEPTH 4096
+
+/* Not static: so the verifier walks it once. */
+__attribute__((noinline)) int look_up_cgroup(__u64 css)
+{
+	struct climb at = { .css = css };
+
+	bpf_loop(MAX_DEPTH, climb, &at, 0);
+	return at.class;
+}
+
+static __always_inline __u32 cgroup_class(struct cpu_state *state, struct cgroup_subsys_state *css,
+					  __u64 id, __u32 epoch)
+{
+	__u32 idx = id * 0x9e3779b97f4a7c15ULL >> (64 - SEEN_BITS);
+	struct seen_cgroup *seen = &state->seen[idx];
+
+	if (seen->id == id && seen->epoch == epoch)
+		return seen->class;
+	/* The other one of the pair, which the older of the two is in. */
+	seen = &state->seen[idx ^ 1];
+	if (seen->id == id && seen->epoch == epoch)
+		return seen->class;
+	*seen = state->seen[idx];
+	seen = &state->seen[idx];
+	/* A full barrier: classes are not read before the epoch that they are kept for. */
+	__sync_lock_test_and_set(&seen->id, id);
+	seen->class = look_up_cgroup(address_of((void *)css, &state->next));
+	seen->epoch = epoch;
+	return seen->class;
+}
+
+/* --- charging --- */
+
+/* One of a CPU's classes ends, or is brought up to date. */
+struct turn {
+	__u32 cpu;
+	__u32 kind;		/* enum class_kind */
+	__u32 old, new;
+	__u32 at_switch;
+	__u32 is_other_cgroup;	/* the switch is to another cgroup */
+	/* Classes of tasks whose events were read just now, for the same switch; 0: none */
+	__u32 fresh[2];
+};
+
+/* The reading that the task's snapshot is, if it was taken just now; what is missing is in it. */
+static __always_inline bool is_fresh(struct slice *slice, __u32 slot, __u32 gen,
+				     struct bpf_perf_event_value *now)
+{
+	struct event_reading *fresh = &slice->state->snapshot[OF_TASK][slot];
+	__u64 mask = slice->fresh[0]->mask[slot / 64] | slice->fresh[1]->mask[slot / 64];
+
+	if (!(mask >> slot % 64 & 1) || fresh->gen != gen)
+		return false;
+	now->counter = fresh->counter;
+	now->enabled = fresh->enabled_ns;
+	now->running = fresh->running_ns;
+	return true;
+}
+
+static long end_fresh(__u32 i, struct slice *slice)
+{
+	__u32 slot, gen;
+	struct event_reading *snap;
+	struct bpf_perf_event_value now;
+
+	i %= SET_EVENTS;
+	slot = slice->from->slot[i] % MAX_EVENTS;
+	gen = slice->state->base[slot].gen;
+	if (!is_fresh(slice, slot, gen, &now))
+		return end_one(i, slice);
+	snap = &slice->snapshot[slot];
+	if (snap->gen == gen)
+		add_difference(slice, i, snap, &now);
+	set_snapshot(snap, &now, gen);
+	return 0;
+}
+
+static long begin_fresh(__u32 i, struct slice *slice)
+{
+	__u32 slot, gen;
+	struct bpf_perf_event_value now;
+
+	i %= SET_EVENTS;
+	slot = slice->to->slot[i] % MAX_EVENTS;
+	gen = slice->state->base[slot].gen;
+	if (slice->from->mask[slot / 64] >> slot % 64 & 1 ||
+	    !is_fresh(slice, slot, gen, &now))
+		return begin_one(i, slice);
+	set_snapshot(&slice->snapshot[slot], &now, gen);
+	return 0;
+}
+
+static __always_inline struct reg_set *set_of(__u32 id)
+{
+	struct reg_class *class = bpf_map_lookup_elem(&classes, &id);
+
+	return class ? bpf_map_lookup_elem(&sets, &class->set) : NULL;
+}
+
+/* As charge(), for both kinds. Not static: so the verifier walks it once. */
+__attribute__((noinline)) int charge_turn(struct cpu_state *state, struct turn *turn)
+{
+	struct slice slice = { .state = state };
+	__u32 kind;
+	bool is_same, has_fresh;
+
+	if (!state || !turn)
+		return 0;
+	kind = turn->kind % NR_CLASS_KINDS;
+	slice.cpu = turn->cpu;
+	slice.snapshot = state->snapshot[kind];
+	slice.at_switch = turn->at_switch;
+	slice.missing = 1 << ALL_SWITCHES | turn->is_other_cgroup << CGROUP_SWITCHES;
+	has_fresh = turn->fresh[0] | turn->fresh[1];
+	if (has_fresh) {
+		slice.fresh[0] = set_of(turn->fresh[0]);
+		slice.fresh[1] = set_of(turn->fresh[1]);
+		if (!slice.fresh[0] || !slice.fresh[1])
+			return 0;
+	}
+	if (!find_sets(&slice, turn->old, turn->new, &is_same))
+		return 0;
+	raise_seq(&state->seq);
+	if (slice.block && has_fresh)
+		bpf_loop(slice.from->nr, end_fresh, &slice, 0);
+	else if (slice.block)
+		end_events(&slice, slice.from->nr);
+	if (!is_same && has_fresh)
+		bpf_loop(slice.to->nr, begin_fresh, &slice, 0);
+	else if (!is_same)
+		begin_events(&slice, slice.to->nr);
+	state->class[kind] = turn->new;
+	raise_seq(&state->seq);
+	return 0;
+}
+
+/* --- programs --- */
+
+/* What on_switch jumps to while somebody counts cgroups, and does it for tasks, too. */
+SEC("?raw_tp")
+int on_cgroup_switch(void *ctx __attribute__((unused)))
+{
+	struct turn turn = { .cpu = bpf_get_smp_processor_id(), .at_switch = 1 };
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &turn.cpu);
+	struct task_struct *task = next_task();
+	__u32 epoch = *(volatile __u32 *)&flags.epoch, class, task_class = 0;
+	struct cgroup_subsys_state *css;
+	__u64 id, next;
+
+	if (!state)
+		return 0;
+	next = address_of(task, &state->next);
+	/* The idle tasks, of which there is one per CPU, are nobody's. */
+	if (flags.counts_tasks && task->pid)
+		task_class = class_of(next);
+	css = cgroup_of(task);
+	id = css->cgroup->kn->id;
+	if (state->cgroup == id && state->cgroup_epoch == epoch && state->class[OF_TASK] == task_class)
+		return 0;
+	if (next == bpf_get_current_task())
+		return 0;
+	if (state->busy) {
+		state->lost++;
+		return 0;
+	}
+	class = state->class[OF_CGROUP];
+	if (state->cgroup != id || state->cgroup_epoch != epoch)
+		class = cgroup_class(state, css, id, epoch);
+	turn.is_other_cgroup = state->cgroup != id;
+	if (state->class[OF_TASK] != task_class) {
+		turn.old = state->class[OF_TASK];
+		turn.new = task_class;
+		charge_turn(state, &turn);
+		turn.fresh[0] = turn.old;
+		turn.fresh[1] = turn.new;
+	}
+	if (state->class[OF_CGROUP] != class) {
+		turn.kind = OF_CGROUP;
+		turn.old = state->class[OF_CGROUP];
+		turn.new = class;
+		charge_turn(state, &turn);
+	}
+	state->cgroup = id;
+	state->cgroup_epoch = epoch;
+	return 0;
+}
+
+/*
+ * The current task's cgroup, or the class of that, may be another than at the last switch: charge
+ * the old class, begin with the new one. The CPU is busy.
+ */
+static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bool if_moved)
+{
+	struct turn turn = { .cpu = cpu, .kind = OF_CGROUP, .old = state->class[OF_CGROUP] };
+	struct cgroup_subsys_state *css = cgroup_of(bpf_get_current_task_btf());
+	__u32 epoch = *(volatile __u32 *)&flags.epoch;
+	__u64 id = css->cgroup->kn->id;
+
+	if (if_moved && state->cgroup == id)
+		return;
+	turn.new = turn.old;
+	if (state->cgroup != id || state->cgroup_epoch != epoch)
+		turn.new = cgroup_class(state, css, id, epoch);
+	charge_turn(state, &turn);
+	state->cgroup = id;
+	state->cgroup_epoch = epoch;
+}
+
+/*
+ * Bring this CPU's cgroup class up to date, as on_sync does it for its task class. Never attached,
+ * run by BPF_PROG_TEST_RUN only; returns 1 when done.
+ */
+SEC("?raw_tp")
+int on_cgroup_sync(void *ctx __attribute__((unused)))
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (!state)
+		return 0;
+	if (state->busy) {
+		state->nested++;
+		return 0;
+	}
+	*(volatile __u64 *)&state->busy = 1;
+	barrier();
+	update_cgroup(state, cpu, false);
+	barrier();
+	*(volatile __u64 *)&state->busy = 0;
+	return 1;
+}
+
+/*
+ * A process was moved: when it moved itself its slice ends here. One that runs on another CPU is
+ * charged to its old cgroup up to that CPU's next switch or sync.
+ */
+SEC("?raw_tp/cgroup_attach_task")
+int on_attach(void *ctx __attribute__((unused)))
+{
+	struct cpu_state *state;
+	unsigned long irq_flags;
+	__u32 cpu;
+
+	if (has_irq_save())
+		bpf_local_irq_save(&irq_flags);
+	cpu = bpf_get_smp_processor_id();
+	state = bpf_map_lookup_elem(&cpus, &cpu);
+	if (state && state->busy) {
+		state->lost++;
+	} else if (state) {
+		*(volatile __u64 *)&state->busy = 1;
+		barrier();
+		update_cgroup(state, cpu, true);
+		barrier();
+		*(volatile __u64 *)&state->busy = 0;
+	}
+	if (has_irq_save())
+		bpf_local_irq_restore(&irq_flags);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "bperf_cgroups.h"
+
+#include "bperf_scopes.h"
+#include "cgroup.h"
+#include "leader.h"
+#include "leader_cgroups.h"
+#include "msg.h"
+#include "util.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct bperf_cgroups {
+	struct bperf_scopes scopes;	/* rows: positions in the list */
+	const struct cgroup_list *list;
+	int *is_switches;		/* per event */
+};
+
+static void explain(int err)
+{
+	switch (-err) {
+	case E2BIG:
+		pr_err("cannot share events: more than %d different ones on one cgroup", SET_EVENTS);
+		return;
+	case ENOSPC:
+		pr_err("cannot share events: too many cgroups (all runs together at most %d, and %d classes)",
+		       MAX_CGROUPS, MAX_CLASSES - 1);
+		return;
+	default:
+		pr_err("cannot share events: counting by cgroup failed: %s", strerror(-err));
+	}
+}
+
+/* Make and mark the scopes of the rows from @first on. */
+static int add_rows(struct bperf_cgroups *cgroups, int first)
+{
+	const struct cgroup_list *list = cgroups->list;
+	int nr = list->nr - first, err = 0;
+	struct cgroup_scope *scopes __cleanup(free_ptr) = calloc(nr + 1, sizeof(*scopes));
+
+	if (!scopes)
+		return -ENOMEM;
+	for (int i = 0; i < nr && !err; i++) {
+		const struct cgroup *cgroup = list->cgroups[first + i];
+
+		if (cgroup->state != CGROUP_LIVE)
+			continue;
+		scopes[i].id = cgroup->id;
+		scopes[i].dir = cgroup->dir;
+		scopes[i].scope = bperf_scopes__add(&cgroups->scopes, first + i,
+						    cgroups->is_switches, false, cgroup->id);
+		err = scopes[i].scope < 0 ? scopes[i].scope : 0;
+	}
+	return err ? err : leader_cgroups__mark(cgroups->scopes.leader, &list->fs, scopes, nr);
+}
+
+int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, const int *slots,
+		       const int *is_switches, int nr, struct bperf_cgroups **out)
+{
+	struct bperf_cgroups *cgroups = calloc(1, sizeof(*cgroups));
+	int err = -ENOMEM;
+
+	if (!cgroups)
+		return -ENOMEM;
+	cgroups->list = list;
+	cgroups->is_switches = malloc(nr * sizeof(*is_switches) + 1);
+	if (cgroups->is_switches) {
+		memcpy(cgroups->is_switches, is_switches, nr * sizeof(*is_switches));
+		err = bperf_scopes__init(&cgroups->scopes, leader, OF_CGROUP, slots, nr, list->nr);
+	}
+	if (!err)
+		err = leader_cgroups__attach(leader);
+	if (!err)
+		err = add_rows(cgroups, 0);
+	if (err) {
+		explain(err);
+		bperf_cgroups__delete(cgroups);
+		return err;
+	}
+	*out = cgroups;
+	return 0;
+}
+
+void bperf_cgroups__delete(struct bperf_cgroups *cgroups)
+{
+	if (!cgroups)
+		return;
+	bperf_scopes__clear(&cgroups->scopes);
+	free(cgroups->is_switches);
+	free(cgroups);
+}
+
+int bperf_cgroups__read(struct bperf_cgroups *cgroups)
+{
+	return bperf_scopes__read(&cgroups->scopes);
+}
+
+struct counts_values bperf_cgroups__on_cpu(const struct bperf_cgroups *cgroups, int event, int row,
+					   int cpu)
+{
+	return bperf_scopes__on_cpu(&cgroups->scopes, event, row, cpu);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "leader_cgroups.h"
+
+#include "cgroup_fs.h"
+#include "classes.h"
+#include "id_map.h"
+#include "leader.h"
+#include "leader_links.h"
+#include "leader_tasks.h"
+#include "util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Deeper trees need the kernel's limit on one path's length to be exceeded. */
+#define MAX_CHAIN 4096
+
+int leader_cgroups__attach(struct leader *leader)
+{
+	int err = leader__load_cgroups(leader);
+
+	if (!err)
+		err = leader_links__take(leader, OF_CGROUP);
+	if (err == -ENOENT)
+		err = leader_links__make(leader, OF_CGROUP);
+	if (!err)
+		leader->flags->counts_cgroups = 1;
+	return err;
+}
+
+int leader_cgroups__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int class), void *ctx)
+{
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		struct cpu_state *state = &leader->cpus[cpu];
+		int err;
+
+		if (is_wanted &&
+		    !is_wanted(ctx, __atomic_load_n(&state->class[OF_CGROUP], __ATOMIC_ACQUIRE)))
+			continue;
+		err = leader__sync_cgroup(leader, cpu);
+		/* An offline CPU runs nothing, and does not begin with what it was last in. */
+		if (err == -ENXIO && !is_wanted)
+			state->class[OF_CGROUP] = 0;
+		if (err && err != -ENXIO)
+			return err;
+	}
+	return 0;
+}
+
+/* --- the table --- */
+
+static struct reg_cgroup *entry(const struct leader *leader, int pos)
+{
+	return &leader->cgroups[pos];
+}
+
+/* Number -> position of all entries. */
+static int read_table(const struct leader *leader, struct id_map *known)
+{
+	for (int i = 0; i < MAX_CGROUPS; i++) {
+		if (entry(leader, i)->id && id_map__set(known, entry(leader, i)->id, i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* In place: whoever reads it now sees the one or the other. */
+static void set_class(struct leader *leader, int pos, __u32 class)
+{
+	__atomic_store_n(&entry(leader, pos)->class, class, __ATOMIC_RELEASE);
+	leader__step("cgroup-changed");
+}
+
+/* *hint: no position before it is free. */
+static int add_entry(struct leader *leader, __u64 id, __u32 class, int *hint)
+{
+	__u32 pos;
+
+	while (*hint < MAX_CGROUPS && entry(leader, *hint)->id)
+		++*hint;
+	if (*hint == MAX_CGROUPS)
+		return -ENOSPC;
+	pos = *hint;
+	entry(leader, pos)->class = class;
+	__atomic_store_n(&entry(leader, pos)->id, id, __ATOMIC_RELEASE);
+	leader__step("cgroup-written");
+	if (bpf_map_update_elem(leader->map_fds[LEADER_CGROUP_IDS], &id, &pos, BPF_ANY))
+		return -errno;
+	leader__step("cgroup-added");
+	return 0;
+}
+
+/* What was stored holds from here on, on every CPU. */
+static int begin_epoch(struct leader *leader)
+{
+	__u32 epoch = leader->flags->epoch + 1;
+	/* Whoever cleans up need not be one that counts cgroups. */
+	int err = leader__load_cgroups(leader);
+
+	if (err)
+		return err;
+
+	__atomic_store_n(&leader->flags->epoch, epoch ? epoch : 1, __ATOMIC_SEQ_CST);
+	leader__step("epoch-begun");
+	return leader_cgroups__sync(leader, NULL, NULL);
+}
+
+/* --- counting --- */
+
+struct marking {
+	struct leader *leader;
+	const struct cgroup_fs *fs;
+	const struct cgroup_scope *list;
+	struct id_map own;		/* number -> position in list */
+	struct id_map known;		/* number -> position in the table */
+	__u32 *class;			/* by position in the table: what it becomes; 0: stays */
+	uint64_t chain[MAX_CHAIN];
+};
+
+/*
+ * The class of a cgroup with the new scopes: what it has now, or the nearest above it with an
+ * entry, and the new scopes of itself and of all above it.
+ */
+static int new_class(struct marking *m, const char *dir)
+{
+	struct classes *c = &m->leader->classes;
+	int nr = cgroup_fs__chain(m->fs, dir, m->chain, MAX_CHAIN), class = 0;
+
+	for (int i = 0; i < nr; i++) {
+		int pos = id_map__get(&m->known, m->chain[i]);
+
+		if (pos < 0)
+			continue;
+		class = entry(m->leader, pos)->class;
+		break;
+	}
+	for (int i = 0; i < nr && class >= 0; i++) {
+		int own = id_map__get(&m->own, m->chain[i]);
+
+		if (own >= 0)
+			class = classes__with(c, class, m->list[own].scope);
+	}
+	return nr < 0 ? nr : class;
+}
+
+/* A cgroup below one of ours: others may count it. */
+static int visit(void *ctx, const char *path, uint64_t id)
+{
+	struct marking *m = ctx;
+	int pos = id_map__get(&m->known, id), class;
+	char *dir;
+
+	if (pos < 0 || m->class[pos])
+		return 0;
+	dir = cgroup_fs__dir(m->fs, path);
+	class = dir ? new_class(m, dir) : -ENOMEM;
+	free(dir);
+	if (class == -ENOENT)
+		return 0;	/* gone meanwhile */
+	if (class < 0)
+		return class;
+	m->class[pos] = class;
+	return 0;
+}
+
+/* Whether one of ours is above another of ours, so that a walk over that one comes by here. */
+static bool is_below_own(struct marking *m, const char *dir)
+{
+	int nr = cgroup_fs__chain(m->fs, dir, m->chain, MAX_CHAIN);
+
+	for (int i = 1; i < nr; i++) {
+		if (id_map__get(&m->own, m->chain[i]) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static int change_others(struct marking *m, int nr)
+{
+	int err = 0;
+
+	for (int i = 0; i < nr && m->known.nr && !err; i++) {
+		const char *path = m->list[i].dir + strlen(m->fs->mount);
+
+		path += strspn(path, "/");
+		if (m->list[i].scope && !is_below_own(m, m->list[i].dir))
+			err = cgroup_fs__walk(m->fs, *path ? path : "/", visit, m);
+	}
+	return err;
+}
+
+/* Make all classes first: when there is no room for one, nothing has been changed. */
+static int mark(struct marking *m, int nr)
+{
+	int *classes __cleanup(free_ptr) = calloc(nr + 1, sizeof(*classes));
+	int hint = 0, err = classes ? 0 : -ENOMEM;
+
+	for (int i = 0; i < nr && !err; i++) {
+		classes[i] = m->list[i].scope ? new_class(m, m->list[i].dir) : -ENOENT;
+		/* One that is gone by now has nothing to count. */
+		err = classes[i] < 0 && classes[i] != -ENOENT ? classes[i] : 0;
+	}
+	if (!err)
+		err = change_others(m, nr);
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		if (m->class[i])
+			set_class(m->leader, i, m->class[i]);
+	}
+	for (int i = 0; i < nr && !err; i++) {
+		int pos = id_map__get(&m->known, m->list[i].id);
+
+		if (classes[i] < 0)
+			continue;
+		if (pos >= 0)
+			set_class(m->leader, pos, classes[i]);
+		else
+			err = add_entry(m->leader, m->list[i].id, classes[i], &hint);
+	}
+	return err ? err : begin_epoch(m->leader);
+}
+
+int leader_cgroups__mark(struct leader *leader, const struct cgroup_fs *fs,
+			 const struct cgroup_scope *list, int nr)
+{
+	struct marking *m = calloc(1, sizeof(*m));
+	int err = -ENOMEM;
+
+	if (!m)
+		return err;
+	*m = (struct marking){ .leader = leader, .fs = fs, .list = list };
+	m->class = calloc(MAX_CGROUPS, sizeof(*m->class));
+	if (m->class)
+		err = read_table(leader, &m->known);
+	for (int i = 0; i < nr && !err; i++) {
+		if (list[i].scope)
+			err = id_map__set(&m->own, list[i].id, i);
+	}
+	if (!err)
+		err = mark(m, nr);
+	id_map__clear(&m->own);
+	id_map__clear(&m->known);
+	free(m->class);
+	free(m);
+	return err;
+}
+
+/* --- the end --- */
+
+static bool is_of_run(const struct leader *leader, int scope, int run)
+{
+	return leader->registry->scope[scope].run == (__u32)run + 1;
+}
+
+/* The class without the scopes of a run, or -errno. */
+static int without(struct leader *leader, int class, int run)
+{
+	const struct reg_class *table = leader->classes.class;
+
+	for (int pos = class; pos > 0;) {
+		int scope = table[pos].scope;
+
+		if (!is_of_run(leader, scope, run)) {
+			pos = table[pos].base;
+			continue;
+		}
+		class = classes__without(&leader->classes, class, scope);
+		pos = class;
+	}
+	return class;
+}
+
+/* Nobody counts cgroups any more, and what their last slices counted is nobody's. */
+static int stop(struct leader *leader)
+{
+	int err;
+
+	leader->flags->counts_cgroups = 0;
+	err = leader_tasks__wait(leader);
+	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++)
+		leader->cpus[cpu].class[OF_CGROUP] = 0;
+	return err;
+}
+
+int leader_cgroups__unmark(struct leader *leader, int run)
+{
+	struct id_map needed = {};
+	int err = 0;
+
+	for (__u32 i = 1; i < leader->registry->nr_scopes && !err; i++) {
+		const struct reg_scope *scope = &leader->registry->scope[i];
+
+		if (scope->run && scope->cgroup && !is_of_run(leader, i, run))
+			err = id_map__set(&needed, scope->cgroup, i);
+	}
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		int class = entry(leader, i)->id ? without(leader, entry(leader, i)->class, run) : 0;
+
+		if (class < 0)
+			err = class;
+		else if (entry(leader, i)->id && (__u32)class != entry(leader, i)->class)
+			set_class(leader, i, class);
+	}
+	/* Found no more: their class is the one that is found above them now. */
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		__u64 id = entry(leader, i)->id;
+
+		if (!id || id_map__get(&needed, id) >= 0)
+			continue;
+		if (bpf_map_delete_elem(leader->map_fds[LEADER_CGROUP_IDS], &id) && errno != ENOENT)
+			err = -errno;
+		leader__step("cgroup-removed");
+	}
+	if (!err)
+		err = needed.nr ? begin_epoch(leader) : stop(leader);
+	/* Elements of hashes are used again at once: nobody may still look at the old ones. */
+	if (!err)
+		err = leader_tasks__wait(leader);
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		if (entry(leader, i)->id && id_map__get(&needed, entry(leader, i)->id) < 0)
+			entry(leader, i)->id = 0;
+	}
+	id_map__clear(&needed);
+	return err;
+}

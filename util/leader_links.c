@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "leader_links.h"
+
+#include "leader.h"
+#include "perf_event.h"
+#include "util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+/* A tracepoint that still has the link of a run that is just ending (EEXIST up to 6.1). */
+#define ATTACH_TRIES 100
+#define ATTACH_WAIT_US 10000
+
+#define FOR_TASKS (1 << OF_TASK)
+#define FOR_CGROUPS (1 << OF_CGROUP)
+
+/* The order is that of attaching: nothing may be marked before all of it can be followed. */
+static const struct {
+	enum leader_prog prog;
+	const char *tracepoint;		/* raw; NULL: the kprobe */
+	bool is_optional;
+	int kinds;
+} links[NR_TASK_LINKS] = {
+	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false, FOR_TASKS },
+	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false, FOR_TASKS },
+	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true, FOR_TASKS },
+	/* Only without the kprobe: in 6.1 it comes earlier, and what is between would be lost. */
+	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true, FOR_TASKS },
+	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false, FOR_TASKS },
+	[TASK_LINK_ATTACH] = { LEADER_ON_ATTACH, "cgroup_attach_task", false, FOR_CGROUPS },
+	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false, FOR_TASKS | FOR_CGROUPS },
+};
+
+/*
+ * How often a program was skipped because another task, preempted in it, had not left it yet on
+ * that CPU: a fork, exec, exit or move that nobody saw.
+ */
+static __u64 nr_skipped(int prog_fd)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	return prog_fd < 0 || bpf_obj_get_info_by_fd(prog_fd, &info, &len) ? 0 :
+									     info.recursion_misses;
+}
+
+__u64 leader_links__skipped(const struct leader *leader)
+{
+	__u64 skipped = 0;
+
+	for (int i = 0; i < NR_TASK_LINKS; i++)
+		skipped += nr_skipped(leader->prog_fds[links[i].prog]);
+	return skipped;
+}
+
+static int open_raw_tracepoint(const char *name, int prog_fd)
+{
+	for (int i = 0;; i++) {
+		int fd = bpf_raw_tracepoint_open(name, prog_fd);
+
+		if (fd >= 0 || errno != EEXIST || i == ATTACH_TRIES)
+			return fd < 0 ? -errno : fd;
+		usleep(ATTACH_WAIT_US);
+	}
+}
+
+/* A link to a kprobe; the kernel has had such since 5.15. */
+static int open_kprobe(const char *function, int prog_fd)
+{
+	char *file __cleanup(free_ptr) =
+		xasprintf("%s/bus/event_source/devices/kprobe/type", sysfs_root());
+	char *type __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	int event __cleanup(close_fd) = -1;
+	int fd;
+
+	if (!type || prog_fd < 0)
+		return -ENOENT;
+	attr.type = atoi(type);
+	attr.kprobe_func = (uintptr_t)function;
+	event = perf_event__open(&attr, -1, 0, -1, 0);
+	if (event < 0)
+		return event;
+	fd = bpf_link_create(prog_fd, event, BPF_PERF_EVENT, NULL);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_of_kind(int link, enum class_kind kind)
+{
+	return links[link].kinds & 1 << kind;
+}
+
+static int take(struct leader *leader, int link)
+{
+	__u32 id = leader->registry->task_link_ids[link];
+
+	if (!id)
+		return -ENOENT;
+	leader->task_link_fds[link] = bpf_link_get_fd_by_id(id);
+	return leader->task_link_fds[link] < 0 ? -errno : 0;
+}
+
+void leader_links__close(struct leader *leader)
+{
+	for (int i = 0; i < NR_TASK_LINKS; i++)
+		close_fd(&leader->task_link_fds[i]);
+}
+
+int leader_links__take(struct leader *leader, enum class_kind kind)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
+		if (!is_of_kind(i, kind) ||
+		    (links[i].is_optional && !leader->registry->task_link_ids[i]))
+			continue;
+		err = take(leader, i);
+	}
+	if (err)
+		leader_links__close(leader);
+	return err;
+}
+
+static int make(struct leader *leader, int link)
+{
+	int prog_fd = leader->prog_fds[links[link].prog], fd;
+
+	leader->registry->task_link_ids[link] = 0;
+	if (link == TASK_LINK_EXIT && leader->task_link_fds[TASK_LINK_EXIT_EVENT] >= 0)
+		return 0;
+	fd = links[link].tracepoint ? open_raw_tracepoint(links[link].tracepoint, prog_fd) :
+				      open_kprobe("perf_event_exit_task", prog_fd);
+	if (fd < 0)
+		return link == TASK_LINK_EXIT_EVENT ? 0 : fd;
+	leader->task_link_fds[link] = fd;
+	return leader__link_id(fd, &leader->registry->task_link_ids[link]);
+}
+
+int leader_links__make(struct leader *leader, enum class_kind kind)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
+		if (!is_of_kind(i, kind))
+			continue;
+		/* Twice on one tracepoint is refused, or runs twice. */
+		if (i == TASK_LINK_SWITCH && !take(leader, i))
+			continue;
+		err = make(leader, i);
+		leader__step("task-link-made");
+	}
+	return err;
+}
+
+bool leader_links__are_alive(const struct leader *leader, enum class_kind kind)
+{
+	enum task_link one = kind == OF_TASK ? TASK_LINK_NEWTASK : TASK_LINK_ATTACH;
+
+	return leader__is_link_alive(leader->registry->task_link_ids[one]);
+}
