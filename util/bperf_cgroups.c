@@ -20,6 +20,8 @@ struct bperf_cgroups {
 static void explain(int err)
 {
 	switch (-err) {
+	case ENODEV:
+		return;
 	case E2BIG:
 		pr_err("cannot share events: more than %d different ones on one cgroup", SET_EVENTS);
 		return;
@@ -55,6 +57,22 @@ static int add_rows(struct bperf_cgroups *cgroups, int first)
 	return err ? err : leader_cgroups__mark(cgroups->scopes.leader, &list->fs, scopes, nr);
 }
 
+/* A cgroup without the controller would be counted as the one above it. */
+static int check_controller(const struct cgroup_list *list)
+{
+	for (int i = 0; i < list->nr; i++) {
+		const struct cgroup *cgroup = list->cgroups[i];
+
+		if (cgroup->state != CGROUP_LIVE || !strcmp(cgroup->dir, list->fs.mount))
+			continue;
+		if (!cgroup_fs__lacks_controller(cgroup->dir))
+			return 0;
+		pr_err("cgroup %s: %s", cgroup->name, CGROUP_FS_ENABLE_TEXT);
+		return -ENODEV;
+	}
+	return 0;
+}
+
 int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, const int *slots,
 		       const int *is_switches, int nr, struct bperf_cgroups **out)
 {
@@ -69,6 +87,8 @@ int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, co
 		memcpy(cgroups->is_switches, is_switches, nr * sizeof(*is_switches));
 		err = bperf_scopes__init(&cgroups->scopes, leader, OF_CGROUP, slots, nr, list->nr);
 	}
+	if (!err)
+		err = check_controller(list);
 	if (!err)
 		err = leader_cgroups__attach(leader);
 	if (!err)

@@ -2,6 +2,7 @@
 #include "cgroup_fs.h"
 
 #include "msg.h"
+#include "perf_event.h"
 #include "util.h"
 
 #include <dirent.h>
@@ -320,4 +321,20 @@ int cgroup_fs__chain(const struct cgroup_fs *fs, const char *dir, uint64_t *ids,
 		while (slash > path + mount_len && slash[-1] == '/')
 			*--slash = '\0';
 	}
+}
+
+bool cgroup_fs__lacks_controller(const char *dir)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	int cgroup __cleanup(close_fd) = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int event __cleanup(close_fd) = -1;
+
+	if (cgroup < 0)
+		return false;
+	event = perf_event__open(&attr, cgroup, 0, -1, PERF_FLAG_PID_CGROUP);
+	return event == -ENOENT;
 }

@@ -52,6 +52,17 @@ char *cgroup_fs__of_task(const struct cgroup_fs *fs, pid_t pid);
  */
 uint64_t cgroup_fs__id(const char *dir);
 
+/**
+ * cgroup_fs__lacks_controller() - whether the kernel would refuse to count this cgroup
+ * @dir: its directory
+ *
+ * cgroup v2 hands the perf_event controller down without being asked, but only once some controller
+ * has been (5.x to 6.12 at least). Programs see such a cgroup as the one above it.
+ */
+bool cgroup_fs__lacks_controller(const char *dir);
+#define CGROUP_FS_ENABLE_TEXT \
+	"the perf_event controller does not reach it: enable any controller in the topmost cgroup (echo +pids > /sys/fs/cgroup/cgroup.subtree_control)"
+
 /* One cgroup of a walk: its path below the mount, "/" for the root. Return: 0, else the walk ends. */
 typedef int (*cgroup_visit_t)(void *ctx, const char *path, uint64_t id);
 

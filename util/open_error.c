@@ -33,8 +33,12 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	case EACCES:
 	case EPERM:
 		return permission_text(evsel, target);
-	case EINVAL:
 	case ENOENT:
+		if (evsel->cgroup && cgroup_fs__lacks_controller(evsel->cgroup->dir))
+			return xasprintf("cgroup %s: %s", evsel->cgroup->name,
+					 CGROUP_FS_ENABLE_TEXT);
+		/* fallthrough */
+	case EINVAL:
 	case ENOSYS:
 	case EOPNOTSUPP:
 		if (evsel->needs_cpu && target__has_task(target))

@@ -152,7 +152,7 @@ static int add_set(struct world *world, __u32 mask)
 
 static int add_scope_of(struct world *world, int run, __u32 mask, bool inherits)
 {
-	int scope = classes__add_scope(&world->c, run, add_set(world, mask), inherits);
+	int scope = classes__add_scope(&world->c, run, add_set(world, mask), inherits, 0);
 
 	assert_in_range(scope, 1, NR_MODELS - 1);
 	memset(world->model[scope], 0, sizeof(world->model[scope]));
@@ -493,7 +493,7 @@ static void sets_in_use_are_never_given_away(void **state)
 	check(world);
 	/* Until all of them are somebody's. */
 	for (__u32 mask = 1; (set = add_set(world, mask)) > 0; mask++)
-		nr += classes__add_scope(&world->c, 0, set, true) > 0;
+		nr += classes__add_scope(&world->c, 0, set, true, 0) > 0;
 	assert_int_equal(set, -ENOSPC);
 	/* Those of the two scopes and of both of them; 0 is the empty one. */
 	assert_in_range(nr, MAX_SETS - 4, MAX_SETS + 2);
@@ -527,10 +527,10 @@ static void too_many_events_are_refused_and_leave_nothing(void **state)
 	assert_int_equal(classes__add_set(&world->c, slots, is_switches, SET_EVENTS + 1), -E2BIG);
 	a = classes__add_set(&world->c, slots, is_switches, SET_EVENTS);
 	assert_return_code(a, 0);
-	a = classes__add_scope(&world->c, 0, a, true);
+	a = classes__add_scope(&world->c, 0, a, true, 0);
 	/* One more event, and one that the other has already. */
 	slots[0] = 1;
-	b = classes__add_scope(&world->c, 0, classes__add_set(&world->c, slots, is_switches, 2), true);
+	b = classes__add_scope(&world->c, 0, classes__add_set(&world->c, slots, is_switches, 2), true, 0);
 	class = classes__with(&world->c, 0, a);
 	assert_return_code(class, 0);
 	assert_int_equal(classes__with(&world->c, class, b), -E2BIG);
@@ -607,7 +607,7 @@ static void cells_fill_chunks_without_straddling_them(void **state)
 	assert_int_equal(world->nr_chunks_made, 1);
 	/* Classes of scopes that the model does not know; what is full is full at once. */
 	for (int i = 0; world->nr_chunks_made == 1; i++, nr++) {
-		int scope = classes__add_scope(&world->c, 0, world->reg->scope[i % 2 ? a : b].set, true);
+		int scope = classes__add_scope(&world->c, 0, world->reg->scope[i % 2 ? a : b].set, true, 0);
 
 		class = classes__with(&world->c, 0, scope);
 		assert_return_code(class, 0);
@@ -653,14 +653,14 @@ static void full_tables_are_errors(void **state)
 	for (int i = 0; i < SET_EVENTS; i++)
 		slots[i] = i;
 	full = classes__add_set(&world->c, slots, is_switches, SET_EVENTS);
-	a = classes__add_scope(&world->c, 0, full, true);
+	a = classes__add_scope(&world->c, 0, full, true, 0);
 	b = add_scope(world, 1, true);
 	class = with(world, 0, a);
 	while (world->reg->nr_scopes < MAX_SCOPES)
-		assert_return_code(classes__add_scope(&world->c, 0, 0, true), 0);
-	assert_int_equal(classes__add_scope(&world->c, 0, 0, true), -ENOSPC);
+		assert_return_code(classes__add_scope(&world->c, 0, 0, true, 0), 0);
+	assert_int_equal(classes__add_scope(&world->c, 0, 0, true, 0), -ENOSPC);
 	classes__free_scope(&world->c, 77);
-	assert_int_equal(classes__add_scope(&world->c, 0, 0, true), 77);
+	assert_int_equal(classes__add_scope(&world->c, 0, 0, true, 0), 77);
 
 	/* All cells are somebody's. */
 	for (int i = 2; i <= MAX_CELLS / SET_EVENTS; i++)
