@@ -149,8 +149,8 @@ struct {
 	__uint(max_entries, MAX_CLASSES);
 } wanted SEC(".maps");
 
-/* What the programs ask first. */
-struct leader_flags flags;
+/* Raised whenever cgroups change their classes; never 0 then. Written by user space under the lock. */
+__u32 cgroup_epoch;
 
 /* Cgroups with a class of their own. Written by user space under the lock. */
 struct {
@@ -169,14 +169,6 @@ struct {
 	__type(value, __u32);
 	__uint(max_entries, MAX_CGROUPS);
 } cgroup_ids SEC(".maps");
-
-/* Key 0: on_cgroup_switch, once somebody has counted cgroups. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__type(key, __u32);
-	__type(value, __u32);
-	__uint(max_entries, 1);
-} cgroup_progs SEC(".maps");
 
 /* What went wrong, whichever program it was. Key 0. */
 struct {
@@ -361,7 +353,7 @@ static __always_inline void begin_events(struct slice *slice, __u32 nr)
 		bpf_loop(nr - slice->done, begin_event, slice, 0);
 }
 
-/* What is the same for both kinds of classes, whose loops differ. */
+/* Find the events and cells of two classes. */
 static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new, bool *is_same)
 {
 	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
@@ -386,14 +378,17 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 	return true;
 }
 
-/* Charge the running slice to the task class @old and begin one of the class @new. */
-static __always_inline void charge(struct cpu_state *state, __u32 cpu, __u32 old, __u32 new,
-				   bool at_switch)
+/* What the kernel will count of a switch when the tracepoint is over: bits of slice.missing. */
+#define SAME_CGROUP (1 << ALL_SWITCHES)
+#define OTHER_CGROUP (1 << ALL_SWITCHES | 1 << CGROUP_SWITCHES)
+
+/* Charge the running slice of a kind to the class @old and begin one of the class @new. */
+static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum class_kind kind,
+				   __u32 old, __u32 new, bool at_switch, __u32 missing)
 {
 	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = at_switch,
-		.snapshot = state->snapshot[OF_TASK],
-		.missing = 1 << ALL_SWITCHES,
+		.state = state, .cpu = cpu, .at_switch = at_switch, .missing = missing,
+		.snapshot = state->snapshot[kind],
 	};
 	bool is_same;
 
@@ -404,7 +399,7 @@ static __always_inline void charge(struct cpu_state *state, __u32 cpu, __u32 old
 		end_events(&slice, slice.from->nr);
 	if (!is_same)
 		begin_events(&slice, slice.to->nr);
-	state->class[OF_TASK] = new;
+	state->class[kind] = new;
 	raise_seq(&state->seq);
 }
 
@@ -562,7 +557,7 @@ static __always_inline void change_running(void)
 			barrier();
 			class = class_of(bpf_get_current_task());
 			if (state->class[OF_TASK] != class)
-				charge(state, cpu, state->class[OF_TASK], class, false);
+				charge(state, cpu, OF_TASK, state->class[OF_TASK], class, false, 0);
 			barrier();
 			*(volatile __u64 *)&state->busy = 0;
 		}
@@ -579,17 +574,12 @@ static __always_inline void change_running(void)
  * is the current one, which is never so at a switch.
  */
 SEC("raw_tp")
-int on_switch(void *ctx)
+int on_switch(void *ctx __attribute__((unused)))
 {
-	__u32 cpu, class;
-	struct cpu_state *state;
+	__u32 cpu = bpf_get_smp_processor_id(), class;
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
 	__u64 next;
 
-	/* It does all of this, too. */
-	if (flags.counts_cgroups)
-		bpf_tail_call(ctx, &cgroup_progs, 0);
-	cpu = bpf_get_smp_processor_id();
-	state = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!state)
 		return 0;
 	next = address_of(next_task(), &state->next);
@@ -600,7 +590,11 @@ int on_switch(void *ctx)
 		state->lost++;
 		return 0;
 	}
-	charge(state, cpu, state->class[OF_TASK], class, true);
+	/* Whether it is to another cgroup is not known here. */
+	state->fresh_task = next;
+	state->fresh[0] = state->class[OF_TASK];
+	state->fresh[1] = class;
+	charge(state, cpu, OF_TASK, state->class[OF_TASK], class, true, SAME_CGROUP);
 	return 0;
 }
 
@@ -675,7 +669,8 @@ int on_sync(struct bpf_raw_tracepoint_args *ctx)
 	barrier();
 	read_row(&sync, nr_slots);
 	if (with_tasks)
-		charge(state, cpu, state->class[OF_TASK], class_of(bpf_get_current_task()), false);
+		charge(state, cpu, OF_TASK, state->class[OF_TASK],
+		       class_of(bpf_get_current_task()), false, 0);
 	barrier();
 	*(volatile __u64 *)&state->busy = 0;
 	return 1;

@@ -121,8 +121,10 @@ struct cpu_state {
 	/* What is running; its time since `snapshot` is not yet charged */
 	__u32 class[NR_CLASS_KINDS];
 	__u64 cgroup;		/* whose class that is: number of the running task's cgroup */
-	__u32 cgroup_epoch;	/* leader_flags.epoch when that was looked up */
+	__u32 cgroup_epoch;	/* `cgroup_epoch` when that was looked up */
+	__u32 fresh[2];		/* classes of tasks whose events were read... */
 	__u32 pad;
+	__u64 fresh_task;	/* ...at the switch to this one; 0: to none */
 	__u64 next;		/* scratch of on_switch */
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
 	__u64 lost;		/* switches that found the CPU busy and were not charged */
@@ -134,13 +136,6 @@ struct cpu_state {
 	struct event_reading snapshot[NR_CLASS_KINDS][MAX_EVENTS];
 	struct event_base base[MAX_EVENTS];
 	struct seen_cgroup seen[1 << SEEN_BITS];
-};
-
-/* What programs ask at each switch. Written by user space under the lock. */
-struct leader_flags {
-	__u32 counts_tasks;	/* somebody does; cleared when nobody does any more */
-	__u32 counts_cgroups;
-	__u32 epoch;		/* raised whenever cgroups change their classes; never 0 then */
 };
 
 /* A cgroup with a class of its own, at the position that `cgroup_ids` has for its number. */
@@ -298,10 +293,9 @@ enum leader_map {
 	LEADER_WANTED,
 	LEADER_COUNTS,
 	LEADER_CALLS,
-	LEADER_FLAGS,
+	LEADER_EPOCH,
 	LEADER_CGROUPS,
 	LEADER_CGROUP_IDS,
-	LEADER_CGROUP_PROGS,
 	NR_LEADER_MAPS
 };
 
@@ -322,18 +316,16 @@ enum leader_prog {
 	NR_LEADER_PROGS
 };
 
-/*
- * Links that exist only while tasks, or cgroups, are counted. All runs that count either hold the
- * one to the switch, which must not be there twice.
- */
+/* Links that exist only while tasks, or cgroups, are counted: held by the runs that do. */
 enum task_link {
 	TASK_LINK_NEWTASK,
 	TASK_LINK_FREE,
 	TASK_LINK_EXIT_EVENT,	/* either this... */
 	TASK_LINK_EXIT,		/* ...or this */
 	TASK_LINK_RENAME,
-	TASK_LINK_ATTACH,
 	TASK_LINK_SWITCH,
+	CGROUP_LINK_ATTACH,
+	CGROUP_LINK_SWITCH,
 	NR_TASK_LINKS
 };
 
@@ -371,7 +363,7 @@ struct shared_event {
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
 static_assert(sizeof(struct event_base) == 32, "shared layout");
 static_assert(sizeof(struct cpu_state) ==
-		      88 + MAX_EVENTS * 96 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
+		      104 + MAX_EVENTS * 96 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
 	      "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
 static_assert(sizeof(struct reg_run) == 32, "shared layout");

@@ -4,8 +4,7 @@
 
 /*
  * The part of leader.bpf.c that follows cgroups. It is loaded when the first run counts them: it
- * needs more of the kernel's types, and so takes longer to load than all the rest. on_switch then
- * jumps to on_cgroup_switch.
+ * needs more of the kernel's types, and so takes longer to load than all the rest.
  *
  * What a CPU compares at a switch is the number of the cgroup, and the epoch in which its class was
  * looked up. Numbers are never used twice, so nothing that is kept by number can be mistaken for
@@ -70,18 +69,10 @@ static __always_inline __u32 cgroup_class(struct cpu_state *state, struct cgroup
 
 /* --- charging --- */
 
-/* One of a CPU's classes ends, or is brought up to date. */
-struct turn {
-	__u32 cpu;
-	__u32 kind;		/* enum class_kind */
-	__u32 old, new;
-	__u32 at_switch;
-	__u32 is_other_cgroup;	/* the switch is to another cgroup */
-	/* Classes of tasks whose events were read just now, for the same switch; 0: none */
-	__u32 fresh[2];
-};
-
-/* The reading that the task's snapshot is, if it was taken just now; what is missing is in it. */
+/*
+ * At one switch the task's class may have changed, too, and on_switch been before us: what it read
+ * is in its snapshot, with what is missing, and need not be read again.
+ */
 static __always_inline bool is_fresh(struct slice *slice, __u32 slot, __u32 gen,
 				     struct bpf_perf_event_value *now)
 {
@@ -105,7 +96,7 @@ static long end_fresh(__u32 i, struct slice *slice)
 	i %= SET_EVENTS;
 	slot = slice->from->slot[i] % MAX_EVENTS;
 	gen = slice->state->base[slot].gen;
-	if (!is_fresh(slice, slot, gen, &now))
+	if (slice->from->is_switches[i] == CGROUP_SWITCHES || !is_fresh(slice, slot, gen, &now))
 		return end_one(i, slice);
 	snap = &slice->snapshot[slot];
 	if (snap->gen == gen)
@@ -123,7 +114,7 @@ static long begin_fresh(__u32 i, struct slice *slice)
 	slot = slice->to->slot[i] % MAX_EVENTS;
 	gen = slice->state->base[slot].gen;
 	if (slice->from->mask[slot / 64] >> slot % 64 & 1 ||
-	    !is_fresh(slice, slot, gen, &now))
+	    slice->to->is_switches[i] == CGROUP_SWITCHES || !is_fresh(slice, slot, gen, &now))
 		return begin_one(i, slice);
 	set_snapshot(&slice->snapshot[slot], &now, gen);
 	return 0;
@@ -136,91 +127,70 @@ static __always_inline struct reg_set *set_of(__u32 id)
 	return class ? bpf_map_lookup_elem(&sets, &class->set) : NULL;
 }
 
-/* As charge(), for both kinds. Not static: so the verifier walks it once. */
-__attribute__((noinline)) int charge_turn(struct cpu_state *state, struct turn *turn)
+/* As charge(), with what was read for the task. Not static: so the verifier walks it once. */
+__attribute__((noinline)) int charge_fresh(struct cpu_state *state, __u32 cpu, __u32 new,
+					   __u32 missing)
 {
-	struct slice slice = { .state = state };
-	__u32 kind;
-	bool is_same, has_fresh;
+	struct slice slice = {
+		.state = state, .cpu = cpu, .at_switch = true, .missing = missing,
+	};
+	bool is_same;
 
-	if (!state || !turn)
+	if (!state)
 		return 0;
-	kind = turn->kind % NR_CLASS_KINDS;
-	slice.cpu = turn->cpu;
-	slice.snapshot = state->snapshot[kind];
-	slice.at_switch = turn->at_switch;
-	slice.missing = 1 << ALL_SWITCHES | turn->is_other_cgroup << CGROUP_SWITCHES;
-	has_fresh = turn->fresh[0] | turn->fresh[1];
-	if (has_fresh) {
-		slice.fresh[0] = set_of(turn->fresh[0]);
-		slice.fresh[1] = set_of(turn->fresh[1]);
-		if (!slice.fresh[0] || !slice.fresh[1])
-			return 0;
-	}
-	if (!find_sets(&slice, turn->old, turn->new, &is_same))
+	slice.snapshot = state->snapshot[OF_CGROUP];
+	slice.fresh[0] = set_of(state->fresh[0]);
+	slice.fresh[1] = set_of(state->fresh[1]);
+	if (!slice.fresh[0] || !slice.fresh[1] ||
+	    !find_sets(&slice, state->class[OF_CGROUP], new, &is_same))
 		return 0;
 	raise_seq(&state->seq);
-	if (slice.block && has_fresh)
+	if (slice.block)
 		bpf_loop(slice.from->nr, end_fresh, &slice, 0);
-	else if (slice.block)
-		end_events(&slice, slice.from->nr);
-	if (!is_same && has_fresh)
+	if (!is_same)
 		bpf_loop(slice.to->nr, begin_fresh, &slice, 0);
-	else if (!is_same)
-		begin_events(&slice, slice.to->nr);
-	state->class[kind] = turn->new;
+	state->class[OF_CGROUP] = new;
 	raise_seq(&state->seq);
 	return 0;
 }
 
 /* --- programs --- */
 
-/* What on_switch jumps to while somebody counts cgroups, and does it for tasks, too. */
+/* Attached to sched_switch while somebody counts cgroups, beside on_switch for tasks. */
 SEC("?raw_tp")
 int on_cgroup_switch(void *ctx __attribute__((unused)))
 {
-	struct turn turn = { .cpu = bpf_get_smp_processor_id(), .at_switch = 1 };
-	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &turn.cpu);
-	struct task_struct *task = next_task();
-	__u32 epoch = *(volatile __u32 *)&flags.epoch, class, task_class = 0;
+	__u32 cpu = bpf_get_smp_processor_id(), epoch, class, missing;
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	struct task_struct *task;
 	struct cgroup_subsys_state *css;
-	__u64 id, next;
+	__u64 id, fresh_task;
 
 	if (!state)
 		return 0;
-	next = address_of(task, &state->next);
-	/* The idle tasks, of which there is one per CPU, are nobody's. */
-	if (flags.counts_tasks && task->pid)
-		task_class = class_of(next);
+	task = next_task();
 	css = cgroup_of(task);
 	id = css->cgroup->kn->id;
-	if (state->cgroup == id && state->cgroup_epoch == epoch && state->class[OF_TASK] == task_class)
-		return 0;
-	if (next == bpf_get_current_task())
+	epoch = *(volatile __u32 *)&cgroup_epoch;
+	fresh_task = state->fresh_task;
+	state->fresh_task = 0;
+	if (state->cgroup == id && state->cgroup_epoch == epoch)
 		return 0;
 	if (state->busy) {
 		state->lost++;
 		return 0;
 	}
-	class = state->class[OF_CGROUP];
-	if (state->cgroup != id || state->cgroup_epoch != epoch)
-		class = cgroup_class(state, css, id, epoch);
-	turn.is_other_cgroup = state->cgroup != id;
-	if (state->class[OF_TASK] != task_class) {
-		turn.old = state->class[OF_TASK];
-		turn.new = task_class;
-		charge_turn(state, &turn);
-		turn.fresh[0] = turn.old;
-		turn.fresh[1] = turn.new;
-	}
-	if (state->class[OF_CGROUP] != class) {
-		turn.kind = OF_CGROUP;
-		turn.old = state->class[OF_CGROUP];
-		turn.new = class;
-		charge_turn(state, &turn);
-	}
+	class = cgroup_class(state, css, id, epoch);
+	missing = state->cgroup == id ? SAME_CGROUP : OTHER_CGROUP;
 	state->cgroup = id;
 	state->cgroup_epoch = epoch;
+	if (state->class[OF_CGROUP] == class)
+		return 0;
+	/* That of the last switch was another task: on_switch may come behind us, too. */
+	if (fresh_task == address_of(task, &state->next))
+		charge_fresh(state, cpu, class, missing);
+	else
+		charge(state, cpu, OF_CGROUP, state->class[OF_CGROUP], class, true, missing);
 	return 0;
 }
 
@@ -230,17 +200,15 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
  */
 static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bool if_moved)
 {
-	struct turn turn = { .cpu = cpu, .kind = OF_CGROUP, .old = state->class[OF_CGROUP] };
 	struct cgroup_subsys_state *css = cgroup_of(bpf_get_current_task_btf());
-	__u32 epoch = *(volatile __u32 *)&flags.epoch;
+	__u32 epoch = *(volatile __u32 *)&cgroup_epoch, class = state->class[OF_CGROUP];
 	__u64 id = css->cgroup->kn->id;
 
 	if (if_moved && state->cgroup == id)
 		return;
-	turn.new = turn.old;
 	if (state->cgroup != id || state->cgroup_epoch != epoch)
-		turn.new = cgroup_class(state, css, id, epoch);
-	charge_turn(state, &turn);
+		class = cgroup_class(state, css, id, epoch);
+	charge(state, cpu, OF_CGROUP, state->class[OF_CGROUP], class, false, 0);
 	state->cgroup = id;
 	state->cgroup_epoch = epoch;
 }

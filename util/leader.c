@@ -368,10 +368,9 @@ static void list_parts(const struct leader_bpf *skel, struct bpf_map *maps[NR_LE
 	maps[LEADER_WANTED] = skel->maps.wanted;
 	maps[LEADER_COUNTS] = skel->maps.counts;
 	maps[LEADER_CALLS] = skel->maps.calls;
-	maps[LEADER_FLAGS] = skel->maps.bss;
+	maps[LEADER_EPOCH] = skel->maps.bss;
 	maps[LEADER_CGROUPS] = skel->maps.cgroups;
 	maps[LEADER_CGROUP_IDS] = skel->maps.cgroup_ids;
-	maps[LEADER_CGROUP_PROGS] = skel->maps.cgroup_progs;
 	progs[LEADER_ON_SWITCH] = skel->progs.on_switch;
 	progs[LEADER_ON_SYNC] = skel->progs.on_sync;
 	progs[LEADER_ON_NEWTASK] = skel->progs.on_newtask;
@@ -504,13 +503,12 @@ out:
 	return err;
 }
 
-/* Let on_switch jump, and others find the programs; the one to the switch goes last. */
+/* Let others find the programs. */
 static int add_cgroup_progs(struct leader *leader, struct bpf_program *const *progs)
 {
-	const __u32 key = 0;
 	int err = 0;
 
-	for (int i = NR_LEADER_PROGS - 1; i >= 0 && !err; i--) {
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
 		if (!is_for_cgroups(i))
 			continue;
 		close_fd(&leader->prog_fds[i]);
@@ -519,9 +517,6 @@ static int add_cgroup_progs(struct leader *leader, struct bpf_program *const *pr
 			return -errno;
 		err = prog_id(leader->prog_fds[i], &leader->registry->prog_ids[i]);
 	}
-	if (!err && bpf_map_update_elem(leader->map_fds[LEADER_CGROUP_PROGS], &key,
-					&leader->prog_fds[LEADER_ON_CGROUP_SWITCH], BPF_ANY))
-		err = -errno;
 	return err;
 }
 

@@ -45,7 +45,7 @@ struct leader {
 	struct classes classes;
 	struct sum_block *chunks[MAX_CHUNKS];	/* one block per CPU; NULL: not mapped yet */
 	int task_link_fds[NR_TASK_LINKS];
-	struct leader_flags *flags;
+	__u32 *cgroup_epoch;
 	struct reg_cgroup *cgroups;	/* MAX_CGROUPS */
 };
 

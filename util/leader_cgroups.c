@@ -25,8 +25,6 @@ int leader_cgroups__attach(struct leader *leader)
 		err = leader_links__take(leader, OF_CGROUP);
 	if (err == -ENOENT)
 		err = leader_links__make(leader, OF_CGROUP);
-	if (!err)
-		leader->flags->counts_cgroups = 1;
 	return err;
 }
 
@@ -95,14 +93,14 @@ static int add_entry(struct leader *leader, __u64 id, __u32 class, int *hint)
 /* What was stored holds from here on, on every CPU. */
 static int begin_epoch(struct leader *leader)
 {
-	__u32 epoch = leader->flags->epoch + 1;
+	__u32 epoch = *leader->cgroup_epoch + 1;
 	/* Whoever cleans up need not be one that counts cgroups. */
 	int err = leader__load_cgroups(leader);
 
 	if (err)
 		return err;
 
-	__atomic_store_n(&leader->flags->epoch, epoch ? epoch : 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(leader->cgroup_epoch, epoch ? epoch : 1, __ATOMIC_SEQ_CST);
 	leader__step("epoch-begun");
 	return leader_cgroups__sync(leader, NULL, NULL);
 }
@@ -271,13 +269,12 @@ static int without(struct leader *leader, int class, int run)
 	return class;
 }
 
-/* Nobody counts cgroups any more, and what their last slices counted is nobody's. */
-static int stop(struct leader *leader)
+/* Nobody follows cgroups any more, and what their last slices counted is nobody's. */
+static int forget_running(struct leader *leader)
 {
-	int err;
+	/* A link's id goes before its program is detached. */
+	int err = leader_tasks__wait(leader);
 
-	leader->flags->counts_cgroups = 0;
-	err = leader_tasks__wait(leader);
 	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++)
 		leader->cpus[cpu].class[OF_CGROUP] = 0;
 	return err;
@@ -313,7 +310,8 @@ int leader_cgroups__unmark(struct leader *leader, int run)
 		leader__step("cgroup-removed");
 	}
 	if (!err)
-		err = needed.nr ? begin_epoch(leader) : stop(leader);
+		err = needed.nr || leader_links__are_alive(leader, OF_CGROUP) ?
+			      begin_epoch(leader) : forget_running(leader);
 	/* Elements of hashes are used again at once: nobody may still look at the old ones. */
 	if (!err)
 		err = leader_tasks__wait(leader);

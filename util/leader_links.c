@@ -13,24 +13,22 @@
 #define ATTACH_TRIES 100
 #define ATTACH_WAIT_US 10000
 
-#define FOR_TASKS (1 << OF_TASK)
-#define FOR_CGROUPS (1 << OF_CGROUP)
-
 /* The order is that of attaching: nothing may be marked before all of it can be followed. */
 static const struct {
 	enum leader_prog prog;
 	const char *tracepoint;		/* raw; NULL: the kprobe */
 	bool is_optional;
-	int kinds;
+	enum class_kind kind;
 } links[NR_TASK_LINKS] = {
-	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false, FOR_TASKS },
-	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false, FOR_TASKS },
-	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true, FOR_TASKS },
+	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false, OF_TASK },
+	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false, OF_TASK },
+	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true, OF_TASK },
 	/* Only without the kprobe: in 6.1 it comes earlier, and what is between would be lost. */
-	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true, FOR_TASKS },
-	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false, FOR_TASKS },
-	[TASK_LINK_ATTACH] = { LEADER_ON_ATTACH, "cgroup_attach_task", false, FOR_CGROUPS },
-	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false, FOR_TASKS | FOR_CGROUPS },
+	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true, OF_TASK },
+	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false, OF_TASK },
+	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false, OF_TASK },
+	[CGROUP_LINK_ATTACH] = { LEADER_ON_ATTACH, "cgroup_attach_task", false, OF_CGROUP },
+	[CGROUP_LINK_SWITCH] = { LEADER_ON_CGROUP_SWITCH, "sched_switch", false, OF_CGROUP },
 };
 
 /*
@@ -87,11 +85,6 @@ static int open_kprobe(const char *function, int prog_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool is_of_kind(int link, enum class_kind kind)
-{
-	return links[link].kinds & 1 << kind;
-}
-
 static int take(struct leader *leader, int link)
 {
 	__u32 id = leader->registry->task_link_ids[link];
@@ -113,7 +106,7 @@ int leader_links__take(struct leader *leader, enum class_kind kind)
 	int err = 0;
 
 	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
-		if (!is_of_kind(i, kind) ||
+		if (links[i].kind != kind ||
 		    (links[i].is_optional && !leader->registry->task_link_ids[i]))
 			continue;
 		err = take(leader, i);
@@ -143,12 +136,8 @@ int leader_links__make(struct leader *leader, enum class_kind kind)
 	int err = 0;
 
 	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
-		if (!is_of_kind(i, kind))
-			continue;
-		/* Twice on one tracepoint is refused, or runs twice. */
-		if (i == TASK_LINK_SWITCH && !take(leader, i))
-			continue;
-		err = make(leader, i);
+		if (links[i].kind == kind)
+			err = make(leader, i);
 		leader__step("task-link-made");
 	}
 	return err;
@@ -156,7 +145,7 @@ int leader_links__make(struct leader *leader, enum class_kind kind)
 
 bool leader_links__are_alive(const struct leader *leader, enum class_kind kind)
 {
-	enum task_link one = kind == OF_TASK ? TASK_LINK_NEWTASK : TASK_LINK_ATTACH;
+	enum task_link one = kind == OF_TASK ? TASK_LINK_SWITCH : CGROUP_LINK_SWITCH;
 
 	return leader__is_link_alive(leader->registry->task_link_ids[one]);
 }

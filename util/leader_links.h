@@ -24,7 +24,6 @@ int leader_links__take(struct leader *leader, enum class_kind kind);
 /**
  * leader_links__make() - attach what is to be attached for them
  *
- * The link to the switch, which tasks and cgroups share, is taken if it is there.
  * Return: 0 or -errno.
  */
 int leader_links__make(struct leader *leader, enum class_kind kind);

@@ -76,7 +76,7 @@ int leader_tasks__map(struct leader *leader)
 	leader->buckets = map_table(leader, LEADER_BUCKETS, sizeof(struct task_bucket) << BUCKET_BITS);
 	leader->marking = map_table(leader, LEADER_MARKING, sizeof(*leader->marking));
 	leader->counts = map_table(leader, LEADER_COUNTS, sizeof(*leader->counts));
-	leader->flags = map_table(leader, LEADER_FLAGS, sizeof(*leader->flags));
+	leader->cgroup_epoch = map_table(leader, LEADER_EPOCH, sizeof(*leader->cgroup_epoch));
 	leader->cgroups = map_table(leader, LEADER_CGROUPS,
 				    MAX_CGROUPS * sizeof(*leader->cgroups));
 	c->reg = leader->registry;
@@ -88,7 +88,7 @@ int leader_tasks__map(struct leader *leader)
 	c->step = leader__step;
 	c->ctx = leader;
 	return leader->cpus && leader->buckets && leader->marking && leader->counts &&
-			       leader->flags && leader->cgroups && c->class && c->set ?
+			       leader->cgroup_epoch && leader->cgroups && c->class && c->set ?
 		       0 :
 		       -ENOMEM;
 }
@@ -96,7 +96,7 @@ int leader_tasks__map(struct leader *leader)
 void leader_tasks__detach(struct leader *leader)
 {
 	leader_links__close(leader);
-	unmap_table(leader->flags, sizeof(*leader->flags));
+	unmap_table(leader->cgroup_epoch, sizeof(*leader->cgroup_epoch));
 	unmap_table(leader->cgroups, MAX_CGROUPS * sizeof(*leader->cgroups));
 	unmap_table(leader->cpus, leader->nr_cpus * sizeof(*leader->cpus));
 	unmap_table(leader->buckets, sizeof(struct task_bucket) << BUCKET_BITS);
@@ -197,8 +197,6 @@ int leader_tasks__attach(struct leader *leader)
 		if (!err)
 			err = leader_links__make(leader, OF_TASK);
 	}
-	if (!err)
-		leader->flags->counts_tasks = 1;
 	return err;
 }
 
@@ -497,10 +495,6 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 		if (is_of_run(leader, i, run))
 			classes__free_scope(&leader->classes, i);
 	}
-	if (!has_scopes(leader, -1, OF_TASK))
-		leader->flags->counts_tasks = 0;
-	if (!has_scopes(leader, -1, OF_CGROUP))
-		leader->flags->counts_cgroups = 0;
 	return err;
 }
 
