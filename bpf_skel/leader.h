@@ -24,6 +24,7 @@
 
 /* Runs at a time. Each costs one bit per event slot. */
 #define MAX_RUNS 1024
+#define NO_RUN MAX_RUNS	/* has the scopes that runs gave up while they go on */
 
 /*
  * The key of the frozen table and of events in the registry: struct perf_event_attr as of Linux

@@ -5,6 +5,7 @@
 #include "cgroup.h"
 #include "leader.h"
 #include "leader_cgroups.h"
+#include "leader_tasks.h"
 #include "msg.h"
 #include "util.h"
 
@@ -34,27 +35,50 @@ static void explain(int err)
 	}
 }
 
-/* Make and mark the scopes of the rows from @first on. */
-static int add_rows(struct bperf_cgroups *cgroups, int first)
+/* Make and mark the scopes of all cgroups in a state. */
+static int add_rows(struct bperf_cgroups *cgroups, enum cgroup_state state)
 {
 	const struct cgroup_list *list = cgroups->list;
-	int nr = list->nr - first, err = 0;
-	struct cgroup_scope *scopes __cleanup(free_ptr) = calloc(nr + 1, sizeof(*scopes));
+	struct cgroup_scope *scopes __cleanup(free_ptr) = calloc(list->nr + 1, sizeof(*scopes));
+	int nr = 0;
 
 	if (!scopes)
 		return -ENOMEM;
-	for (int i = 0; i < nr && !err; i++) {
-		const struct cgroup *cgroup = list->cgroups[first + i];
+	for (int i = 0; i < list->nr; i++) {
+		const struct cgroup *cgroup = list->cgroups[i];
+		int scope;
 
-		if (cgroup->state != CGROUP_LIVE)
+		if (cgroup->state != state)
 			continue;
-		scopes[i].id = cgroup->id;
-		scopes[i].dir = cgroup->dir;
-		scopes[i].scope = bperf_scopes__add(&cgroups->scopes, first + i,
-						    cgroups->is_switches, false, cgroup->id);
-		err = scopes[i].scope < 0 ? scopes[i].scope : 0;
+		scope = bperf_scopes__add(&cgroups->scopes, i, cgroups->is_switches, false,
+					  cgroup->id);
+		if (scope < 0)
+			return scope;
+		scopes[nr++] = (struct cgroup_scope){ cgroup->id, cgroup->dir, scope };
 	}
-	return err ? err : leader_cgroups__mark(cgroups->scopes.leader, &list->fs, scopes, nr);
+	return nr ? leader_cgroups__mark(cgroups->scopes.leader, &list->fs, scopes, nr) : 0;
+}
+
+int bperf_cgroups__update(struct bperf_cgroups *cgroups)
+{
+	const struct cgroup_list *list = cgroups->list;
+	int nr_gone = 0, err = 0;
+
+	for (int i = 0; i < list->nr; i++) {
+		if (list->cgroups[i]->state == CGROUP_GONE) {
+			bperf_scopes__drop(&cgroups->scopes, i);
+			nr_gone++;
+		}
+	}
+	if (nr_gone)
+		err = leader_tasks__remove_scopes(cgroups->scopes.leader, NO_RUN);
+	if (!err && list->nr > cgroups->scopes.nr_rows)
+		err = bperf_scopes__grow(&cgroups->scopes, list->nr);
+	if (!err)
+		err = add_rows(cgroups, CGROUP_NEW);
+	if (err)
+		explain(err);
+	return err;
 }
 
 /* A cgroup without the controller would be counted as the one above it. */
@@ -92,7 +116,7 @@ int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, co
 	if (!err)
 		err = leader_cgroups__attach(leader);
 	if (!err)
-		err = add_rows(cgroups, 0);
+		err = add_rows(cgroups, CGROUP_LIVE);
 	if (err) {
 		explain(err);
 		bperf_cgroups__delete(cgroups);

@@ -24,6 +24,14 @@ struct leader;
 int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, const int *slots,
 		       const int *is_switches, int nr, struct bperf_cgroups **out);
 
+/**
+ * bperf_cgroups__update() - count cgroups that came, count those no more that are gone
+ *
+ * In its list those are CGROUP_NEW and CGROUP_GONE. The attr map must be locked.
+ * Return: 0, or -errno after a message.
+ */
+int bperf_cgroups__update(struct bperf_cgroups *cgroups);
+
 /** bperf_cgroups__delete() - NULL is ignored; the scopes end with leader__leave() */
 void bperf_cgroups__delete(struct bperf_cgroups *cgroups);
 

@@ -153,20 +153,36 @@ int bperf_scopes__add(struct bperf_scopes *scopes, int row, const int *is_switch
 	}
 	scope = leader_tasks__add_scope(scopes->leader, slots, switches, scopes->nr_events, inherits,
 					cgroup);
-	if (scope > 0)
+	if (scope > 0) {
 		scopes->row_of[scope] = row;
+		scopes->scope_of[row] = scope;
+	}
 	return scope;
+}
+
+void bperf_scopes__drop(struct bperf_scopes *scopes, int row)
+{
+	int scope = scopes->scope_of[row];
+
+	if (!scope)
+		return;
+	classes__drop_scope(&scopes->leader->classes, scope);
+	scopes->row_of[scope] = -1;
+	scopes->scope_of[row] = 0;
 }
 
 int bperf_scopes__grow(struct bperf_scopes *scopes, int nr_rows)
 {
 	size_t before = nr_totals(scopes, scopes->nr_rows), size = nr_totals(scopes, nr_rows);
 	struct sum *totals = realloc(scopes->totals, (size + 1) * sizeof(*totals));
+	int *scope_of = realloc(scopes->scope_of, (nr_rows + 1) * sizeof(*scope_of));
 
-	if (!totals)
+	scopes->totals = totals ? totals : scopes->totals;
+	scopes->scope_of = scope_of ? scope_of : scopes->scope_of;
+	if (!totals || !scope_of)
 		return -ENOMEM;
+	memset(&scope_of[scopes->nr_rows], 0, (nr_rows - scopes->nr_rows) * sizeof(*scope_of));
 	memset(&totals[before], 0, (size - before) * sizeof(*totals));
-	scopes->totals = totals;
 	scopes->nr_rows = nr_rows;
 	return 0;
 }
@@ -191,6 +207,7 @@ void bperf_scopes__clear(struct bperf_scopes *scopes)
 {
 	free(scopes->slots);
 	free(scopes->row_of);
+	free(scopes->scope_of);
 	free(scopes->totals);
 	memset(scopes, 0, sizeof(*scopes));
 }

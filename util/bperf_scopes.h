@@ -21,6 +21,7 @@ struct bperf_scopes {
 	int nr_events;
 	int nr_rows;
 	int *row_of;			/* scope -> row, -1: another run's */
+	int *scope_of;			/* row -> scope, 0: none */
 	struct sum *totals;		/* row x event x CPU, as of the last read */
 };
 
@@ -48,6 +49,9 @@ int bperf_scopes__grow(struct bperf_scopes *scopes, int nr_rows);
  */
 int bperf_scopes__add(struct bperf_scopes *scopes, int row, const int *is_switches, bool inherits,
 		      __u64 cgroup);
+
+/** bperf_scopes__drop() - the scope of a row is to end with leader_tasks__remove_scopes(NO_RUN) */
+void bperf_scopes__drop(struct bperf_scopes *scopes, int row);
 
 /** bperf_scopes__read() - what they have counted since they exist, up to now; 0 or -errno */
 int bperf_scopes__read(struct bperf_scopes *scopes);

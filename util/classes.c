@@ -144,6 +144,12 @@ int classes__add_scope(struct classes *c, int run, int set, bool inherits, __u64
 	return -ENOSPC;
 }
 
+void classes__drop_scope(struct classes *c, int scope)
+{
+	__atomic_store_n(&c->reg->scope[scope].run, NO_RUN + 1, __ATOMIC_RELEASE);
+	step(c, "scope-dropped");
+}
+
 void classes__free_scope(struct classes *c, int scope)
 {
 	__atomic_store_n(&c->reg->scope[scope].run, 0, __ATOMIC_RELEASE);

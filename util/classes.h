@@ -57,6 +57,9 @@ int classes__add_set(struct classes *c, const __u16 *slots, const __u8 *is_switc
  */
 int classes__add_scope(struct classes *c, int run, int set, bool inherits, __u64 cgroup);
 
+/** classes__drop_scope() - it is no run's any more; it is freed by whoever removes NO_RUN's */
+void classes__drop_scope(struct classes *c, int scope);
+
 /** classes__free_scope() - no class contains it any more */
 void classes__free_scope(struct classes *c, int scope);
 

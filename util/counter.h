@@ -54,6 +54,16 @@ struct counter_ops {
 	int (*calls_fd)(struct counter *self);
 	int (*answer)(struct counter *self);
 
+	/**
+	 * add() - count events of cgroups that came, too: CGROUP_NEW
+	 *
+	 * Their evsels are UNOPENED, or are left from a cgroup that was dropped.
+	 */
+	int (*add)(struct counter *self);
+
+	/** drop() - count those of cgroups that are gone no more: CGROUP_GONE; their counts stay */
+	int (*drop)(struct counter *self);
+
 	/** destroy() - release everything, from any state, evsel->priv included */
 	void (*destroy)(struct counter *self);
 };

@@ -554,6 +554,69 @@ static int bperf__read(struct counter *self)
 	return bperf->is_enabled ? sync_all(bperf, READ) : 0;
 }
 
+static bool has_cgroup_in(const struct bperf *bperf, enum cgroup_state state)
+{
+	const struct cgroup_list *list = bperf->base.plan->cgroups;
+
+	for (int i = 0; i < list->nr; i++) {
+		if (list->cgroups[i]->state == state)
+			return true;
+	}
+	return false;
+}
+
+static int update_cgroups(struct bperf *bperf)
+{
+	int err = attr_map__relock(bperf->attr_map);
+
+	if (err)
+		return err;
+	err = bperf_cgroups__update(bperf->cgroups);
+	attr_map__unlock(bperf->attr_map);
+	return err;
+}
+
+/* What a place has counted for a cgroup that is gone is not this one's. */
+static void begin_anew(struct bperf *bperf, struct evsel *evsel)
+{
+	struct bperf_evsel *priv = evsel->priv;
+
+	for (int c = 0; c < evsel->cpus->nr; c++) {
+		priv->cell[c] = (struct bperf_cpu){ .has_base = bperf->is_enabled };
+		evsel->counts->values[c] = (struct counts_values){};
+	}
+}
+
+static int bperf__add(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+	struct evsel *evsel;
+	int i, err;
+
+	if (!bperf->cgroups || !has_cgroup_in(bperf, CGROUP_NEW))
+		return 0;
+	err = update_cgroups(bperf);
+	if (!err)
+		err = open_events(bperf);
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (!err && is_counting(self, evsel) && evsel->cgroup &&
+		    evsel->cgroup->state == CGROUP_NEW) {
+			if (evsel->model)
+				((struct bperf_evsel *)evsel->priv)->event =
+					((struct bperf_evsel *)evsel->model->priv)->event;
+			begin_anew(bperf, evsel);
+		}
+	}
+	return err;
+}
+
+static int bperf__drop(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	return bperf->cgroups && has_cgroup_in(bperf, CGROUP_GONE) ? update_cgroups(bperf) : 0;
+}
+
 static int bperf__calls_fd(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -617,6 +680,8 @@ static const struct counter_ops bperf_ops = {
 	.enable = bperf__enable,
 	.disable = bperf__disable,
 	.read = bperf__read,
+	.add = bperf__add,
+	.drop = bperf__drop,
 	.calls_fd = bperf__calls_fd,
 	.answer = bperf__answer,
 	.destroy = bperf__destroy,

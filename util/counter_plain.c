@@ -28,6 +28,7 @@ struct plain_evsel {
 struct plain {
 	struct counter base;
 	bool exec_enables;		/* the first enable() is the workload's exec */
+	bool is_enabled;
 };
 
 static struct plain *to_plain(struct counter *counter)
@@ -249,7 +250,8 @@ static int set_filters(struct counter *self)
 
 static bool is_to_open(const struct counter *self, const struct evsel *evsel)
 {
-	return evsel->counter == self && evsel->state == EVSEL_UNOPENED;
+	return evsel->counter == self && evsel->state == EVSEL_UNOPENED &&
+	       (!evsel->cgroup || evsel->cgroup->state != CGROUP_FREE);
 }
 
 /* Each event of each cgroup takes a descriptor per CPU: said before the first is opened. */
@@ -261,7 +263,8 @@ static int reserve(struct counter *self)
 	int i, err;
 
 	evlist__for_each(self->plan->evlist, evsel, i) {
-		if (evsel->counter != self || !evsel->cgroup)
+		if (evsel->counter != self || !evsel->cgroup ||
+		    evsel->cgroup->state == CGROUP_FREE)
 			continue;
 		nr += nr_fds(evsel);
 		nr_cgroups += evsel->cgroup != last;
@@ -302,7 +305,13 @@ static bool leads_group(const struct counter *self, const struct evsel *evsel)
 	       ((struct plain_evsel *)evsel->priv)->group == evsel;
 }
 
-static int control_all(struct counter *self, unsigned long request)
+static bool is_new(const struct evsel *evsel)
+{
+	return evsel->cgroup && evsel->cgroup->state == CGROUP_NEW;
+}
+
+/* @only_new: those of cgroups that just came */
+static int control_all(struct counter *self, unsigned long request, bool only_new)
 {
 	struct evsel *evsel;
 	int err = 0, i;
@@ -310,7 +319,7 @@ static int control_all(struct counter *self, unsigned long request)
 	evlist__for_each(self->plan->evlist, evsel, i) {
 		struct plain_evsel *priv = evsel->priv;
 
-		if (!leads_group(self, evsel))
+		if (!leads_group(self, evsel) || (only_new && !is_new(evsel)))
 			continue;
 		for (int n = 0; n < nr_fds(evsel); n++) {
 			if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
@@ -324,16 +333,41 @@ static int plain__enable(struct counter *self)
 {
 	struct plain *plain = to_plain(self);
 
+	plain->is_enabled = true;
 	if (plain->exec_enables) {
 		plain->exec_enables = false;
 		return 0;
 	}
-	return control_all(self, PERF_EVENT_IOC_ENABLE);
+	return control_all(self, PERF_EVENT_IOC_ENABLE, false);
 }
 
 static int plain__disable(struct counter *self)
 {
-	return control_all(self, PERF_EVENT_IOC_DISABLE);
+	to_plain(self)->is_enabled = false;
+	return control_all(self, PERF_EVENT_IOC_DISABLE, false);
+}
+
+static int plain__add(struct counter *self)
+{
+	int err = plain__open(self);
+
+	return !err && to_plain(self)->is_enabled ?
+		       control_all(self, PERF_EVENT_IOC_ENABLE, true) : err;
+}
+
+static int plain__drop(struct counter *self)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self || !evsel->cgroup ||
+		    evsel->cgroup->state != CGROUP_GONE)
+			continue;
+		close_evsel(evsel);
+		evsel->state = EVSEL_UNOPENED;
+	}
+	return 0;
 }
 
 /* Single: {value, enabled, running}; in a group: {nr, enabled, running, nr * {value, id}}. */
@@ -403,6 +437,8 @@ static const struct counter_ops plain_ops = {
 	.enable = plain__enable,
 	.disable = plain__disable,
 	.read = plain__read,
+	.add = plain__add,
+	.drop = plain__drop,
 	.destroy = plain__destroy,
 };
 

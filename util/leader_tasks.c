@@ -513,7 +513,7 @@ void leader_tasks__repair(struct leader *leader)
 
 		if (!run || run == alive)
 			continue;
-		if (reg->run[run - 1].token && leader__is_run_alive(reg->run[run - 1].token))
+		if (run <= MAX_RUNS && reg->run[run - 1].token && leader__is_run_alive(reg->run[run - 1].token))
 			alive = run;
 		else
 			leader_tasks__remove_scopes(leader, run - 1);

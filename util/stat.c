@@ -36,7 +36,8 @@ struct stat {
 
 	struct metric **metrics;
 	int nr_metrics;
-	bool is_bound;			/* the default metrics are among them */
+	int nr_given;			/* of them: the others are default ones */
+	int nr_bound;			/* events that those are bound to; -1: not bound yet */
 
 	uint64_t prev_ts_ns;
 	unsigned int nr_intervals;
@@ -72,6 +73,7 @@ struct stat *stat__new(const struct stat_config *config, struct evlist *evlist)
 		return NULL;
 	stat->config = config;
 	stat->evlist = evlist;
+	stat->nr_bound = -1;
 	return stat;
 }
 
@@ -138,8 +140,13 @@ static int bind_metrics(struct stat *stat)
 	bool is_default = false;
 	int i, nr, err;
 
-	if (stat->is_bound)
+	/* Cgroups that came have events for metrics of their own. */
+	if (stat->nr_bound == stat->evlist->nr)
 		return 0;
+	if (stat->nr_bound < 0)
+		stat->nr_given = stat->nr_metrics;
+	while (stat->nr_metrics > stat->nr_given)
+		metric__delete(stat->metrics[--stat->nr_metrics]);
 	evlist__for_each(stat->evlist, evsel, i)
 		is_default |= evsel->is_default;
 	if (is_default) {
@@ -155,7 +162,7 @@ static int bind_metrics(struct stat *stat)
 	}
 	for (i = 0; i < stat->nr_metrics; i++)
 		metric__choose_row(stat->metrics[i], stat->metrics, stat->nr_metrics);
-	stat->is_bound = true;
+	stat->nr_bound = stat->evlist->nr;
 	return 0;
 }
 

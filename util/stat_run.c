@@ -271,13 +271,13 @@ static bool is_vacant(const struct evsel *evsel)
 	return evsel->cgroup && evsel->cgroup->state == CGROUP_FREE;
 }
 
-static int open_counters(struct pass *pass)
+/* Give the events from @first on, not opened yet, to the back ends that can count them. */
+static int assign_counters(struct pass *pass, int first)
 {
 	const struct counter_plan *plan = &pass->run->plan;
-	struct evsel *evsel;
-	int err = 0, i;
 
-	evlist__for_each(plan->evlist, evsel, i) {
+	for (int i = first; i < plan->evlist->nr; i++) {
+		struct evsel *evsel = plan->evlist->evsels[i];
 		int kind = counter_kind(evsel);
 
 		evsel->threads = plan->threads;
@@ -286,8 +286,6 @@ static int open_counters(struct pass *pass)
 		free(evsel->counts);
 		evsel->counts = NULL;
 		evsel->counter = NULL;
-		if (is_vacant(evsel))
-			continue;
 		/* A CPU list and a PMU's own CPUs may have none in common. */
 		if (!evsel->cpus->nr) {
 			evsel->state = EVSEL_NOT_SUPPORTED;
@@ -300,6 +298,13 @@ static int open_counters(struct pass *pass)
 			return -ENOMEM;
 		evsel->counter = pass->counters[kind];
 	}
+	return 0;
+}
+
+static int open_counters(struct pass *pass)
+{
+	int err = assign_counters(pass, 0);
+
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
 		if (pass->counters[c])
 			err = pass->counters[c]->ops->open(pass->counters[c]);
@@ -483,12 +488,90 @@ static int read_all(struct pass *pass)
 	return err;
 }
 
+/* Have all back ends do that, one after the other. */
+static int call_all(struct pass *pass, int (*op_of(const struct counter_ops *ops))(struct counter *))
+{
+	int err = 0;
+
+	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+		struct counter *counter = pass->counters[c];
+		int (*op)(struct counter *) = counter ? op_of(counter->ops) : NULL;
+
+		err = op ? op(counter) : 0;
+	}
+	return err;
+}
+
+static int (*add_of(const struct counter_ops *ops))(struct counter *)
+{
+	return ops->add;
+}
+
+static int (*drop_of(const struct counter_ops *ops))(struct counter *)
+{
+	return ops->drop;
+}
+
+static bool has_coming_cgroups(const struct pass *pass)
+{
+	const struct stat_config *config = &pass->run->config;
+
+	return config->for_each_cgroup && config->interval_ms && pass->run->plan.cgroups->has_patterns;
+}
+
+/* Cgroups that came since the last interval get events, in an old place or at the end. */
+static int add_cgroups(struct pass *pass)
+{
+	struct cgroup_list *list = pass->run->plan.cgroups;
+	struct evlist *evlist = pass->run->plan.evlist;
+	int nr_models, nr_before = evlist->nr, err;
+
+	if (!has_coming_cgroups(pass))
+		return 0;
+	for (nr_models = 1; nr_models < evlist->nr; nr_models++) {
+		if (evlist->evsels[nr_models]->cgroup != evlist->evsels[0]->cgroup)
+			break;
+	}
+	err = cgroup_list__scan(list);
+	for (int i = evlist->nr / nr_models; i < list->nr && !err; i++) {
+		int first = evlist__repeat(evlist, nr_models, list->cgroups[i]);
+
+		err = first < 0 ? first : 0;
+	}
+	if (!err)
+		err = assign_counters(pass, nr_before);
+	if (!err)
+		err = call_all(pass, add_of);
+	for (int i = 0; i < list->nr && !err; i++) {
+		if (list->cgroups[i]->state == CGROUP_NEW)
+			list->cgroups[i]->state = CGROUP_LIVE;
+	}
+	return err;
+}
+
+/* Those that are gone have been printed for the last time. */
+static int drop_cgroups(struct pass *pass)
+{
+	struct cgroup_list *list = pass->run->plan.cgroups;
+	int err = has_coming_cgroups(pass) ? call_all(pass, drop_of) : 0;
+
+	for (int i = 0; i < list->nr && !err; i++) {
+		if (list->cgroups[i]->state == CGROUP_GONE)
+			cgroup_list__free(list, i);
+	}
+	return err;
+}
+
 static int print_interval(struct pass *pass)
 {
-	int err = read_all(pass);
+	int err = add_cgroups(pass);
 
 	if (!err)
+		err = read_all(pass);
+	if (!err)
 		err = stat__interval(pass->run->stat, clock_ns() - pass->start_ns);
+	if (!err)
+		err = drop_cgroups(pass);
 	pass->nr_printed++;
 	return err;
 }
@@ -710,7 +793,9 @@ static int finish(struct pass *pass)
 	struct stat_times times;
 	int err;
 
-	err = disable(pass);
+	err = add_cgroups(pass);
+	if (!err)
+		err = disable(pass);
 	times.elapsed_ns = clock_ns() - pass->start_ns;
 	if (!err)
 		err = read_all(pass);
