@@ -41,7 +41,7 @@ static void join(const char *procs)
 	FILE *out = fopen(procs, "w");
 
 	if (!out || fprintf(out, "0") < 0 || fclose(out))
-		die(procs);
+		die("%s", procs);
 }
 
 int main(int argc, char **argv)
