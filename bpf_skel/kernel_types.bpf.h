@@ -29,10 +29,14 @@ struct sched_entity {
 
 struct kernfs_node {
 	__u64 id;			/* never used twice */
+	const char *name;		/* the last part of its path */
 };
+
+struct cgroup_subsys_state;
 
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[16];	/* NULL: the hierarchy is not the controller's */
 };
 
 struct cgroup_subsys_state {
@@ -85,6 +89,17 @@ enum cgroup_subsys_id {
 static __always_inline struct cgroup_subsys_state *cgroup_of(struct task_struct *task)
 {
 	return task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, perf_event_cgrp_id)];
+}
+
+/* The same of a cgroup, read by helper; NULL: it is of a hierarchy that the controller is not in. */
+static __always_inline struct cgroup_subsys_state *css_of(struct cgroup *cgroup)
+{
+	struct cgroup_subsys_state *css = NULL;
+	__u32 idx = bpf_core_enum_value(enum cgroup_subsys_id, perf_event_cgrp_id);
+
+	bpf_probe_read_kernel(&css, sizeof(css), (void *)cgroup +
+			      bpf_core_field_offset(struct cgroup, subsys) + idx * sizeof(css));
+	return css;
 }
 
 /*

@@ -149,8 +149,8 @@ struct {
 	__uint(max_entries, MAX_CLASSES);
 } wanted SEC(".maps");
 
-/* Raised whenever cgroups change their classes; never 0 then. Written by user space under the lock. */
-__u32 cgroup_epoch;
+/* epoch is written by user space under the lock, the others by on_mkdir. */
+struct cgroup_clock cgroup_clock;
 
 /* Cgroups with a class of their own. Written by user space under the lock. */
 struct {
@@ -169,6 +169,15 @@ struct {
 	__type(value, __u32);
 	__uint(max_entries, MAX_CGROUPS);
 } cgroup_ids SEC(".maps");
+
+/* Written by user space under the lock where offered, by on_mkdir when taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct newborn);
+	__uint(max_entries, MAX_NEWBORNS);
+} newborns SEC(".maps");
 
 /* What went wrong, whichever program it was. Key 0. */
 struct {

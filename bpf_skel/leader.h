@@ -47,6 +47,13 @@
 #define MAX_CGROUPS 16384
 
 /*
+ * Classes kept ready for cgroups that are made while somebody counts by pattern. When half of them
+ * are taken, runs are called to look; what comes faster than that is counted and reported.
+ */
+#define MAX_NEWBORNS 256
+#define CGROUP_NAME 256
+
+/*
  * Cgroups whose class a CPU remembers, in pairs of places by a hash of their numbers; others are
  * looked up at each switch to them. 16 KB per CPU.
  */
@@ -146,6 +153,38 @@ struct reg_cgroup {
 	__u32 pad;
 };
 
+
+/* Of cgroups. In .bss of the programs. */
+struct cgroup_clock {
+	__u32 epoch;		/* raised by user space when cgroups change classes; never 0 then */
+	__u32 pad;
+	__u64 births;		/* newborns so far; the next is in newborns[births % MAX_NEWBORNS] */
+	__u64 missed;		/* cgroups that no class was ready for */
+};
+
+enum newborn_state {
+	NEWBORN_NONE,
+	NEWBORN_OFFERED,	/* ready, by user space under the lock */
+	NEWBORN_TAKEN,		/* by a program; until all who count by pattern have looked at it */
+};
+
+/*
+ * A cgroup that was made while somebody counted by pattern. It has a class of its own from its first
+ * switch, without scopes, so that nobody need know its name yet; the class that it would have had
+ * is that one's base. Who counts it then adds the scope to the base, and what was counted so far is
+ * that scope's, too.
+ */
+struct newborn {
+	__u32 state;		/* enum newborn_state */
+	__u32 class;
+	__u32 pos;		/* in `cgroups`: reserved */
+	__u32 pad;
+	__u64 id;
+	__u64 parent;		/* number of the cgroup above */
+	char name[CGROUP_NAME];
+};
+
+#define CGROUP_RESERVED (~0ULL)	/* reg_cgroup.id of a place for a newborn */
 
 /* What one event counted in one class on one CPU. Written by the programs on that CPU. */
 struct sum {
@@ -276,6 +315,7 @@ struct reg_run {
 	__u32 pid;		/* in the pid namespace of the run, for people */
 	__u64 start_ns;		/* CLOCK_MONOTONIC of its registration */
 	char comm[16];
+	__u64 births_seen;	/* plus 1, of a run that counts cgroups by pattern; 0: it does not */
 };
 
 enum leader_map {
@@ -294,7 +334,8 @@ enum leader_map {
 	LEADER_WANTED,
 	LEADER_COUNTS,
 	LEADER_CALLS,
-	LEADER_EPOCH,
+	LEADER_CLOCK,
+	LEADER_NEWBORNS,
 	LEADER_CGROUPS,
 	LEADER_CGROUP_IDS,
 	NR_LEADER_MAPS
@@ -314,6 +355,7 @@ enum leader_prog {
 	LEADER_ON_CGROUP_SWITCH,
 	LEADER_ON_CGROUP_SYNC,
 	LEADER_ON_ATTACH,
+	LEADER_ON_MKDIR,
 	NR_LEADER_PROGS
 };
 
@@ -327,6 +369,7 @@ enum task_link {
 	TASK_LINK_SWITCH,
 	CGROUP_LINK_ATTACH,
 	CGROUP_LINK_SWITCH,
+	WATCH_LINK_MKDIR,	/* held by the runs that count cgroups by pattern */
 	NR_TASK_LINKS
 };
 
@@ -347,6 +390,7 @@ struct registry {
 	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
 	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
 	__u32 nr_scopes;	/* the same of scopes */
+	__u64 births_settled;	/* newborns before this one have no class of their own any more */
 	__u64 class_gen;	/* odd while sums move between classes */
 	__u64 fold;		/* FOLD_FROM, FOLD_INTO: a move that is decided; 0: none */
 	struct reg_run run[MAX_RUNS];
@@ -367,7 +411,7 @@ static_assert(sizeof(struct cpu_state) ==
 		      104 + MAX_EVENTS * 96 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
 	      "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
-static_assert(sizeof(struct reg_run) == 32, "shared layout");
+static_assert(sizeof(struct reg_run) == 40, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
 #endif
 

@@ -171,7 +171,7 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 	task = next_task();
 	css = cgroup_of(task);
 	id = css->cgroup->kn->id;
-	epoch = *(volatile __u32 *)&cgroup_epoch;
+	epoch = *(volatile __u32 *)&cgroup_clock.epoch;
 	fresh_task = state->fresh_task;
 	state->fresh_task = 0;
 	if (state->cgroup == id && state->cgroup_epoch == epoch)
@@ -201,7 +201,7 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bool if_moved)
 {
 	struct cgroup_subsys_state *css = cgroup_of(bpf_get_current_task_btf());
-	__u32 epoch = *(volatile __u32 *)&cgroup_epoch, class = state->class[OF_CGROUP];
+	__u32 epoch = *(volatile __u32 *)&cgroup_clock.epoch, class = state->class[OF_CGROUP];
 	__u64 id = css->cgroup->kn->id;
 
 	if (if_moved && state->cgroup == id)
@@ -263,6 +263,51 @@ int on_attach(void *ctx __attribute__((unused)))
 	}
 	if (has_irq_save())
 		bpf_local_irq_restore(&irq_flags);
+	return 0;
+}
+
+/*
+ * A cgroup was made: nothing has run in it yet. mkdir() is serialized by the kernel, so nobody else
+ * is here. One below a newborn is counted with that one, until somebody finds it.
+ */
+SEC("?raw_tp/cgroup_mkdir")
+int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct cgroup *made = (void *)ctx->args[0];
+	struct cgroup_subsys_state *css = css_of(made);
+	__u32 idx = cgroup_clock.births % MAX_NEWBORNS, base, half;
+	struct newborn *newborn = bpf_map_lookup_elem(&newborns, &idx);
+	struct reg_class *class, *above;
+	struct reg_cgroup *cgroup;
+
+	if (!css || !newborn)
+		return 0;
+	half = (idx + MAX_NEWBORNS / 2) % MAX_NEWBORNS;
+	base = look_up_cgroup((__u64)css);
+	above = bpf_map_lookup_elem(&classes, &base);
+	class = bpf_map_lookup_elem(&classes, &newborn->class);
+	cgroup = bpf_map_lookup_elem(&cgroups, &newborn->pos);
+	if (!above || !class || !cgroup || newborn->state != NEWBORN_OFFERED ||
+	    (base && !above->scope)) {
+		cgroup_clock.missed++;
+		goto call;
+	}
+	newborn->id = BPF_CORE_READ(css, cgroup, kn, id);
+	newborn->parent = BPF_CORE_READ(css, parent, cgroup, kn, id);
+	bpf_probe_read_kernel_str(newborn->name, sizeof(newborn->name),
+				  BPF_CORE_READ(css, cgroup, kn, name));
+	class->base = base;
+	cgroup->class = newborn->class;
+	/* Full barriers: whoever finds it finds its class complete; who sees it taken, all of it. */
+	__sync_lock_test_and_set(&cgroup->id, newborn->id);
+	bpf_map_update_elem(&cgroup_ids, &newborn->id, &newborn->pos, BPF_ANY);
+	__sync_lock_test_and_set(&newborn->state, NEWBORN_TAKEN);
+	cgroup_clock.births++;
+	newborn = bpf_map_lookup_elem(&newborns, &half);
+	if (newborn && newborn->state == NEWBORN_OFFERED)
+		return 0;
+call:
+	bpf_ringbuf_output(&calls, &idx, sizeof(idx), 0);
 	return 0;
 }
 

@@ -14,7 +14,9 @@
 
 struct bperf_cgroups {
 	struct bperf_scopes scopes;	/* rows: positions in the list */
-	const struct cgroup_list *list;
+	struct cgroup_list *list;
+	__u64 births;			/* that were looked at */
+	__u64 missed;			/* before we began */
 	int *is_switches;		/* per event */
 };
 
@@ -59,6 +61,44 @@ static int add_rows(struct bperf_cgroups *cgroups, enum cgroup_state state)
 	return nr ? leader_cgroups__mark(cgroups->scopes.leader, &list->fs, scopes, nr) : 0;
 }
 
+int bperf_cgroups__look(struct bperf_cgroups *cgroups)
+{
+	const struct leader *leader = cgroups->scopes.leader;
+	__u64 births = __atomic_load_n(&leader->cgroup_clock->births, __ATOMIC_ACQUIRE);
+	int err = 0;
+
+	/* They stay until we say that we have seen them. */
+	for (; cgroups->list->follows && cgroups->births < births && !err; cgroups->births++) {
+		const struct newborn *newborn = &leader->newborns[cgroups->births % MAX_NEWBORNS];
+
+		err = cgroup_list__note(cgroups->list, newborn->id, newborn->parent,
+					newborn->name);
+	}
+	return err;
+}
+
+bool bperf_cgroups__is_current(const struct bperf_cgroups *cgroups)
+{
+	const struct leader *leader = cgroups->scopes.leader;
+
+	if (cgroups->list->follows &&
+	    leader->registry->run[leader->run].births_seen != cgroups->births + 1)
+		return false;
+	for (int i = 0; i < cgroups->list->nr; i++) {
+		enum cgroup_state state = cgroups->list->cgroups[i]->state;
+
+		if (state == CGROUP_NEW || state == CGROUP_GONE)
+			return false;
+	}
+	return true;
+}
+
+__u64 bperf_cgroups__missed(const struct bperf_cgroups *cgroups)
+{
+	return cgroups->list->follows ?
+		       cgroups->scopes.leader->cgroup_clock->missed - cgroups->missed : 0;
+}
+
 int bperf_cgroups__update(struct bperf_cgroups *cgroups)
 {
 	const struct cgroup_list *list = cgroups->list;
@@ -76,6 +116,8 @@ int bperf_cgroups__update(struct bperf_cgroups *cgroups)
 		err = bperf_scopes__grow(&cgroups->scopes, list->nr);
 	if (!err)
 		err = add_rows(cgroups, CGROUP_NEW);
+	if (!err && list->follows)
+		err = leader_cgroups__watch(cgroups->scopes.leader, cgroups->births);
 	if (err)
 		explain(err);
 	return err;
@@ -97,7 +139,7 @@ static int check_controller(const struct cgroup_list *list)
 	return 0;
 }
 
-int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, const int *slots,
+int bperf_cgroups__new(struct leader *leader, struct cgroup_list *list, const int *slots,
 		       const int *is_switches, int nr, struct bperf_cgroups **out)
 {
 	struct bperf_cgroups *cgroups = calloc(1, sizeof(*cgroups));
@@ -117,6 +159,17 @@ int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, co
 		err = leader_cgroups__attach(leader);
 	if (!err)
 		err = add_rows(cgroups, CGROUP_LIVE);
+	/* Classes of newborns have the events of all scopes, and there may be no other yet. */
+	if (!err && list->follows) {
+		int scope = bperf_scopes__add(&cgroups->scopes, -1, is_switches, false,
+					      CGROUP_RESERVED);
+
+		err = scope < 0 ? scope : 0;
+	}
+	cgroups->births = leader->cgroup_clock->births;
+	cgroups->missed = leader->cgroup_clock->missed;
+	if (!err && list->follows)
+		err = leader_cgroups__watch(leader, cgroups->births);
 	if (err) {
 		explain(err);
 		bperf_cgroups__delete(cgroups);

@@ -7,6 +7,8 @@
 #include "../bpf_skel/leader.h"
 #include "counts.h"
 
+#include <stdbool.h>
+
 struct bperf_cgroups;
 struct cgroup_list;
 struct leader;
@@ -21,7 +23,7 @@ struct leader;
  *
  * Return: 0, or -errno after a message.
  */
-int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, const int *slots,
+int bperf_cgroups__new(struct leader *leader, struct cgroup_list *list, const int *slots,
 		       const int *is_switches, int nr, struct bperf_cgroups **out);
 
 /**
@@ -31,6 +33,15 @@ int bperf_cgroups__new(struct leader *leader, const struct cgroup_list *list, co
  * Return: 0, or -errno after a message.
  */
 int bperf_cgroups__update(struct bperf_cgroups *cgroups);
+
+/** bperf_cgroups__look() - note in the list which cgroups were made since the last time; 0 or -ENOMEM */
+int bperf_cgroups__look(struct bperf_cgroups *cgroups);
+
+/** bperf_cgroups__is_current() - bperf_cgroups__update() would have nothing to do */
+bool bperf_cgroups__is_current(const struct bperf_cgroups *cgroups);
+
+/** bperf_cgroups__missed() - cgroups that were made and could not be counted from the first */
+__u64 bperf_cgroups__missed(const struct bperf_cgroups *cgroups);
 
 /** bperf_cgroups__delete() - NULL is ignored; the scopes end with leader__leave() */
 void bperf_cgroups__delete(struct bperf_cgroups *cgroups);

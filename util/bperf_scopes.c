@@ -153,7 +153,7 @@ int bperf_scopes__add(struct bperf_scopes *scopes, int row, const int *is_switch
 	}
 	scope = leader_tasks__add_scope(scopes->leader, slots, switches, scopes->nr_events, inherits,
 					cgroup);
-	if (scope > 0) {
+	if (scope > 0 && row >= 0) {
 		scopes->row_of[scope] = row;
 		scopes->scope_of[row] = scope;
 	}

@@ -42,6 +42,7 @@ int bperf_scopes__grow(struct bperf_scopes *scopes, int nr_rows);
 
 /**
  * bperf_scopes__add() - make the scope of a row; the attr map must be locked
+ * @row: -1: it counts nothing, only names the run's events
  * @is_switches: per slot, enum switch_event
  * @cgroup: the kernel's number of the cgroup; 0: tasks
  *

@@ -38,6 +38,8 @@ static bool is_pattern(const struct cgroup_term *term)
 	       term->kind == TERM_ALL;
 }
 
+static void delete_tree(struct cgroup_tree *tree);
+
 /* --- the list --- */
 
 struct cgroup_list *cgroup_list__new(void)
@@ -66,6 +68,7 @@ void cgroup_list__delete(struct cgroup_list *list)
 	}
 	free(list->cgroups);
 	clear_terms(list);
+	delete_tree(list->tree);
 	id_map__clear(&list->by_id);
 	cgroup_fs__clear(&list->fs);
 	free(list);
@@ -180,22 +183,27 @@ struct cgroup *cgroup_list__add(struct cgroup_list *list, const char *name)
 /* --- the tree --- */
 
 /* All cgroups below the mount in walking order, as paths without a leading "/"; the root is "/". */
-struct tree {
+struct cgroup_tree {
 	struct node { char *path; uint64_t id; } *nodes;
 	int nr, cap;
+	struct id_map by_id;
 };
 
-static void clear_tree(struct tree *tree)
+static void delete_tree(struct cgroup_tree *tree)
 {
-	for (int i = 0; i < tree->nr; i++)
+	for (int i = 0; tree && i < tree->nr; i++)
 		free(tree->nodes[i].path);
-	free(tree->nodes);
+	if (tree) {
+		free(tree->nodes);
+		id_map__clear(&tree->by_id);
+	}
+	free(tree);
 }
 
 /* Keep one cgroup of a walk. */
 static int add_node(void *ctx, const char *path, uint64_t id)
 {
-	struct tree *tree = ctx;
+	struct cgroup_tree *tree = ctx;
 
 	if (tree->nr == tree->cap) {
 		int cap = tree->cap ? 2 * tree->cap : 64;
@@ -208,7 +216,16 @@ static int add_node(void *ctx, const char *path, uint64_t id)
 	}
 	tree->nodes[tree->nr].id = id;
 	tree->nodes[tree->nr].path = strdup(path);
-	return tree->nodes[tree->nr++].path ? 0 : -ENOMEM;
+	if (!tree->nodes[tree->nr].path)
+		return -ENOMEM;
+	return id_map__set(&tree->by_id, id, tree->nr++);
+}
+
+static int walk_tree(struct cgroup_list *list)
+{
+	delete_tree(list->tree);
+	list->tree = calloc(1, sizeof(*list->tree));
+	return list->tree ? cgroup_fs__walk(&list->fs, "/", add_node, list->tree) : -ENOMEM;
 }
 
 static const char *last_part(const char *path)
@@ -260,7 +277,7 @@ static bool is_match(const struct cgroup_term *term, const char *path)
 }
 
 /* One ID may begin like another's. */
-static bool is_ambiguous(const struct cgroup_term *term, const struct tree *tree)
+static bool is_ambiguous(const struct cgroup_term *term, const struct cgroup_tree *tree)
 {
 	const char *first = NULL, *id;
 	size_t len;
@@ -278,7 +295,7 @@ static bool is_ambiguous(const struct cgroup_term *term, const struct tree *tree
 
 /* Add what matches and is not there yet. Return: how many match, or -errno. */
 static int match_tree(struct cgroup_list *list, const struct cgroup_term *term,
-		      const struct tree *tree)
+		      const struct cgroup_tree *tree)
 {
 	int nr = 0;
 
@@ -416,7 +433,7 @@ static int add_named(struct cgroup_list *list, const struct cgroup_term *term)
 }
 
 static int add_matches(struct cgroup_list *list, const struct cgroup_term *term,
-		       const struct tree *tree, bool may_wait)
+		       const struct cgroup_tree *tree, bool may_wait)
 {
 	int nr;
 
@@ -434,23 +451,22 @@ static int add_matches(struct cgroup_list *list, const struct cgroup_term *term,
 
 int cgroup_list__parse(struct cgroup_list *list, const char *text, bool may_wait)
 {
-	struct tree tree = {};
 	int err = find_fs(list);
 
 	if (!err)
 		err = parse_terms(list, text);
 	if (!err && list->has_patterns)
-		err = cgroup_fs__walk(&list->fs, "/", add_node, &tree);
+		err = walk_tree(list);
+	list->follows = may_wait && list->has_patterns;
 	for (int i = 0; i < list->nr_terms && !err; i++) {
 		if (is_pattern(&list->terms[i]))
-			err = add_matches(list, &list->terms[i], &tree, may_wait);
+			err = add_matches(list, &list->terms[i], list->tree, may_wait);
 		else
 			err = add_named(list, &list->terms[i]);
 	}
-	clear_tree(&tree);
 	if (err)
 		return err;
-	if (list->nr || (may_wait && list->has_patterns))
+	if (list->nr || list->follows)
 		return 0;
 	pr_err("no cgroup matched: %s", text);
 	return -EINVAL;
@@ -460,29 +476,55 @@ int cgroup_list__parse(struct cgroup_list *list, const char *text, bool may_wait
 
 int cgroup_list__scan(struct cgroup_list *list)
 {
-	struct tree tree = {};
-	struct id_map seen = {};
-	int err = 0;
+	int err = list->has_patterns ? walk_tree(list) : 0;
 
-	if (list->has_patterns)
-		err = cgroup_fs__walk(&list->fs, "/", add_node, &tree);
-	for (int i = 0; i < tree.nr && !err; i++)
-		err = id_map__set(&seen, tree.nodes[i].id, i);
 	for (int i = 0; i < list->nr && !err; i++) {
 		struct cgroup *cgroup = list->cgroups[i];
 
-		if (cgroup->state != CGROUP_LIVE || id_map__get(&seen, cgroup->id) >= 0)
+		if (cgroup->state != CGROUP_LIVE ||
+		    (list->tree && id_map__get(&list->tree->by_id, cgroup->id) >= 0))
 			continue;
 		/* The walk may have missed it while its siblings came and went. */
 		if (cgroup_fs__id(cgroup->dir) != cgroup->id)
 			cgroup->state = CGROUP_GONE;
 	}
 	for (int i = 0; i < list->nr_terms && !err; i++) {
-		int nr = is_pattern(&list->terms[i]) ? match_tree(list, &list->terms[i], &tree) : 0;
+		int nr = is_pattern(&list->terms[i]) ?
+				 match_tree(list, &list->terms[i], list->tree) : 0;
 
 		err = nr < 0 ? nr : 0;
 	}
-	clear_tree(&tree);
-	id_map__clear(&seen);
 	return err;
+}
+
+int cgroup_list__note(struct cgroup_list *list, uint64_t id, uint64_t parent, const char *name)
+{
+	int above = list->tree ? id_map__get(&list->tree->by_id, parent) : -1, err = 0;
+	char *path __cleanup(free_ptr) = NULL;
+
+	/* Outside of what is mounted here, or seen by the walk. */
+	if (above < 0 || id_map__get(&list->tree->by_id, id) >= 0)
+		return 0;
+	path = above ? xasprintf("%s/%s", list->tree->nodes[above].path, name) : strdup(name);
+	if (!path)
+		return -ENOMEM;
+	err = add_node(list->tree, path, id);
+	for (int i = 0; i < list->nr_terms && !err; i++) {
+		if (is_pattern(&list->terms[i]) && is_match(&list->terms[i], path) &&
+		    id_map__get(&list->by_id, id) < 0 &&
+		    !add(list, id, strdup(path), cgroup_fs__dir(&list->fs, path)))
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+void cgroup_list__begin(struct cgroup_list *list)
+{
+	for (int i = 0; i < list->nr; i++) {
+		struct cgroup *cgroup = list->cgroups[i];
+
+		if (cgroup->state == CGROUP_NEW)
+			cgroup->state = cgroup_fs__id(cgroup->dir) == cgroup->id ? CGROUP_LIVE :
+										   CGROUP_GONE;
+	}
 }

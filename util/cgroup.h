@@ -26,6 +26,7 @@ struct cgroup {
 };
 
 struct cgroup_term;
+struct cgroup_tree;
 
 /* Owns its cgroups; each stays where it is as long as the list. */
 struct cgroup_list {
@@ -36,7 +37,9 @@ struct cgroup_list {
 	struct id_map by_id;		/* of those that are not free: position */
 	struct cgroup_term *terms;	/* of a LIST */
 	int nr_terms;
-	bool has_patterns;		/* cgroups that match may come */
+	bool follows;			/* there are patterns, and cgroups that match may come */
+	bool has_patterns;
+	struct cgroup_tree *tree;	/* as of the last walk */
 };
 
 struct cgroup_list *cgroup_list__new(void);
@@ -75,6 +78,17 @@ int cgroup_list__parse(struct cgroup_list *list, const char *text, bool may_wait
  * a free one or at the end. Return: 0 or -ENOMEM.
  */
 int cgroup_list__scan(struct cgroup_list *list);
+
+/**
+ * cgroup_list__note() - there is, or was, a cgroup that a walk may not have seen
+ * @parent: number of the one above it, which was walked over or noted before
+ *
+ * If it matches and is not in the list yet, it is CGROUP_NEW. Return: 0 or -ENOMEM.
+ */
+int cgroup_list__note(struct cgroup_list *list, uint64_t id, uint64_t parent, const char *name);
+
+/** cgroup_list__begin() - those that are CGROUP_NEW are counted from now on, or are gone already */
+void cgroup_list__begin(struct cgroup_list *list);
 
 /** cgroup_list__add_place() - a free place for a cgroup to come; 0 or -ENOMEM */
 int cgroup_list__add_place(struct cgroup_list *list);

@@ -158,6 +158,8 @@ void classes__free_scope(struct classes *c, int scope)
 
 bool classes__contain(const struct classes *c, int class, int scope)
 {
+	if (classes__is_newborn(c, class))
+		class = c->class[class].base;
 	/* Down the bases scopes only get lower. */
 	while (class && c->class[class].scope > (__u32)scope)
 		class = c->class[class].base;
@@ -264,6 +266,46 @@ static int intern(struct classes *c, int base, int scope)
 	step(c, "class-written");
 	set_state(new, REG_READY);
 	step(c, "class-added");
+	return class;
+}
+
+bool classes__is_newborn(const struct classes *c, int class)
+{
+	return class && !c->class[class].scope;
+}
+
+/* The events of all scopes that count cgroups. */
+int classes__cgroups_set(struct classes *c)
+{
+	int set = 0;
+
+	for (__u32 i = 1; i < c->reg->nr_scopes && set >= 0; i++) {
+		const struct reg_scope *scope = &c->reg->scope[i];
+
+		if (scope->run && scope->cgroup && scope->set != (__u32)set)
+			set = union_set(c, set, scope->set);
+	}
+	return set;
+}
+
+int classes__add_newborn(struct classes *c, int set)
+{
+	int cell, class;
+	struct reg_class *new;
+
+	cell = alloc_cells(c, c->set[set].nr);
+	if (cell < 0)
+		return cell;
+	class = free_class(c);
+	if (class < 0)
+		return class;
+	new = &c->class[class];
+	*new = (struct reg_class){ .set = set, .cell = cell };
+	if ((__u32)class >= c->reg->nr_classes)
+		c->reg->nr_classes = class + 1;
+	step(c, "newborn-written");
+	set_state(new, REG_READY);
+	step(c, "newborn-added");
 	return class;
 }
 

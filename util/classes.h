@@ -75,6 +75,20 @@ bool classes__contain(const struct classes *c, int class, int scope);
 /** classes__of_cgroups() - whether a class has scopes of cgroups; others have scopes of tasks */
 bool classes__of_cgroups(const struct classes *c, int class);
 
+/**
+ * classes__cgroups_set() - the set of all events that are counted of cgroups; -ENOSPC, -E2BIG
+ */
+int classes__cgroups_set(struct classes *c);
+
+/**
+ * classes__add_newborn() - a class without scopes
+ *
+ * Programs set its base when they give it to a new cgroup: until it is folded into that, what is
+ * counted in it belongs to the scopes of the base. Return: the class; -ENOSPC, -E2BIG, -errno.
+ */
+int classes__add_newborn(struct classes *c, int set);
+bool classes__is_newborn(const struct classes *c, int class);
+
 /** classes__fold() - give up a class; what it counted goes to @into, which may be 0 */
 void classes__fold(struct classes *c, int from, int into);
 

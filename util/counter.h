@@ -54,6 +54,9 @@ struct counter_ops {
 	int (*calls_fd)(struct counter *self);
 	int (*answer)(struct counter *self);
 
+	/** look() - note cgroups that came, and perhaps went since, in the plan's list. May be left out */
+	int (*look)(struct counter *self);
+
 	/**
 	 * add() - count events of cgroups that came, too: CGROUP_NEW
 	 *

@@ -554,21 +554,13 @@ static int bperf__read(struct counter *self)
 	return bperf->is_enabled ? sync_all(bperf, READ) : 0;
 }
 
-static bool has_cgroup_in(const struct bperf *bperf, enum cgroup_state state)
-{
-	const struct cgroup_list *list = bperf->base.plan->cgroups;
-
-	for (int i = 0; i < list->nr; i++) {
-		if (list->cgroups[i]->state == state)
-			return true;
-	}
-	return false;
-}
-
 static int update_cgroups(struct bperf *bperf)
 {
-	int err = attr_map__relock(bperf->attr_map);
+	int err;
 
+	if (bperf_cgroups__is_current(bperf->cgroups))
+		return 0;
+	err = attr_map__relock(bperf->attr_map);
 	if (err)
 		return err;
 	err = bperf_cgroups__update(bperf->cgroups);
@@ -587,13 +579,20 @@ static void begin_anew(struct bperf *bperf, struct evsel *evsel)
 	}
 }
 
+static int bperf__look(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	return bperf->cgroups ? bperf_cgroups__look(bperf->cgroups) : 0;
+}
+
 static int bperf__add(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 	struct evsel *evsel;
 	int i, err;
 
-	if (!bperf->cgroups || !has_cgroup_in(bperf, CGROUP_NEW))
+	if (!bperf->cgroups)
 		return 0;
 	err = update_cgroups(bperf);
 	if (!err)
@@ -614,7 +613,7 @@ static int bperf__drop(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 
-	return bperf->cgroups && has_cgroup_in(bperf, CGROUP_GONE) ? update_cgroups(bperf) : 0;
+	return bperf->cgroups ? update_cgroups(bperf) : 0;
 }
 
 static int bperf__calls_fd(struct counter *self)
@@ -661,6 +660,9 @@ static void bperf__destroy(struct counter *self)
 	if ((bperf->tasks || bperf->cgroups) && leader_tasks__lost(bperf->leader) > bperf->lost)
 		pr_warn("%llu readings, switches or new tasks were missed: counts may be short",
 			leader_tasks__lost(bperf->leader) - bperf->lost);
+	if (bperf->cgroups && bperf_cgroups__missed(bperf->cgroups))
+		pr_warn("%llu new cgroups came faster than they could be followed: what they did at first is counted only for those above them",
+			bperf_cgroups__missed(bperf->cgroups));
 	/* Without the lock we go as a crash would: the next run cleans up. */
 	if (bperf->leader && !attr_map__relock(bperf->attr_map))
 		leader__leave(bperf->leader);
@@ -680,6 +682,7 @@ static const struct counter_ops bperf_ops = {
 	.enable = bperf__enable,
 	.disable = bperf__disable,
 	.read = bperf__read,
+	.look = bperf__look,
 	.add = bperf__add,
 	.drop = bperf__drop,
 	.calls_fd = bperf__calls_fd,

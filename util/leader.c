@@ -129,7 +129,7 @@ static size_t readings_size(const struct leader *leader)
 static bool is_for_cgroups(enum leader_prog prog)
 {
 	return prog == LEADER_ON_CGROUP_SWITCH || prog == LEADER_ON_CGROUP_SYNC ||
-	       prog == LEADER_ON_ATTACH;
+	       prog == LEADER_ON_ATTACH || prog == LEADER_ON_MKDIR;
 }
 
 /*
@@ -368,7 +368,8 @@ static void list_parts(const struct leader_bpf *skel, struct bpf_map *maps[NR_LE
 	maps[LEADER_WANTED] = skel->maps.wanted;
 	maps[LEADER_COUNTS] = skel->maps.counts;
 	maps[LEADER_CALLS] = skel->maps.calls;
-	maps[LEADER_EPOCH] = skel->maps.bss;
+	maps[LEADER_CLOCK] = skel->maps.bss;
+	maps[LEADER_NEWBORNS] = skel->maps.newborns;
 	maps[LEADER_CGROUPS] = skel->maps.cgroups;
 	maps[LEADER_CGROUP_IDS] = skel->maps.cgroup_ids;
 	progs[LEADER_ON_SWITCH] = skel->progs.on_switch;
@@ -383,6 +384,7 @@ static void list_parts(const struct leader_bpf *skel, struct bpf_map *maps[NR_LE
 	progs[LEADER_ON_CGROUP_SWITCH] = skel->progs.on_cgroup_switch;
 	progs[LEADER_ON_CGROUP_SYNC] = skel->progs.on_cgroup_sync;
 	progs[LEADER_ON_ATTACH] = skel->progs.on_attach;
+	progs[LEADER_ON_MKDIR] = skel->progs.on_mkdir;
 }
 
 /* Fill in the registry's header; the layout goes last: it makes the leader complete. */

@@ -45,7 +45,8 @@ struct leader {
 	struct classes classes;
 	struct sum_block *chunks[MAX_CHUNKS];	/* one block per CPU; NULL: not mapped yet */
 	int task_link_fds[NR_TASK_LINKS];
-	__u32 *cgroup_epoch;
+	struct cgroup_clock *cgroup_clock;
+	struct newborn *newborns;	/* MAX_NEWBORNS */
 	struct reg_cgroup *cgroups;	/* MAX_CGROUPS */
 };
 

@@ -22,9 +22,9 @@ int leader_cgroups__attach(struct leader *leader)
 	int err = leader__load_cgroups(leader);
 
 	if (!err)
-		err = leader_links__take(leader, OF_CGROUP);
+		err = leader_links__take(leader, LINKS_CGROUPS);
 	if (err == -ENOENT)
-		err = leader_links__make(leader, OF_CGROUP);
+		err = leader_links__make(leader, LINKS_CGROUPS);
 	return err;
 }
 
@@ -54,11 +54,25 @@ static struct reg_cgroup *entry(const struct leader *leader, int pos)
 	return &leader->cgroups[pos];
 }
 
+static bool is_used(const struct leader *leader, int pos)
+{
+	return entry(leader, pos)->id && entry(leader, pos)->id != CGROUP_RESERVED;
+}
+
+/* What is above a newborn is in its class's base; else the class. */
+static __u32 *class_of(const struct leader *leader, int pos)
+{
+	__u32 *class = &entry(leader, pos)->class;
+
+	return classes__is_newborn(&leader->classes, *class) ?
+		       &leader->classes.class[*class].base : class;
+}
+
 /* Number -> position of all entries. */
 static int read_table(const struct leader *leader, struct id_map *known)
 {
 	for (int i = 0; i < MAX_CGROUPS; i++) {
-		if (entry(leader, i)->id && id_map__set(known, entry(leader, i)->id, i))
+		if (is_used(leader, i) && id_map__set(known, entry(leader, i)->id, i))
 			return -ENOMEM;
 	}
 	return 0;
@@ -67,20 +81,25 @@ static int read_table(const struct leader *leader, struct id_map *known)
 /* In place: whoever reads it now sees the one or the other. */
 static void set_class(struct leader *leader, int pos, __u32 class)
 {
-	__atomic_store_n(&entry(leader, pos)->class, class, __ATOMIC_RELEASE);
+	__atomic_store_n(class_of(leader, pos), class, __ATOMIC_RELEASE);
 	leader__step("cgroup-changed");
 }
 
-/* *hint: no position before it is free. */
-static int add_entry(struct leader *leader, __u64 id, __u32 class, int *hint)
+/* A free position, -ENOSPC. *hint: none before it is free. */
+static int find_free(const struct leader *leader, int *hint)
 {
-	__u32 pos;
-
 	while (*hint < MAX_CGROUPS && entry(leader, *hint)->id)
 		++*hint;
-	if (*hint == MAX_CGROUPS)
-		return -ENOSPC;
-	pos = *hint;
+	return *hint < MAX_CGROUPS ? *hint : -ENOSPC;
+}
+
+static int add_entry(struct leader *leader, __u64 id, __u32 class, int *hint)
+{
+	int free = find_free(leader, hint);
+	__u32 pos = free;
+
+	if (free < 0)
+		return free;
 	entry(leader, pos)->class = class;
 	__atomic_store_n(&entry(leader, pos)->id, id, __ATOMIC_RELEASE);
 	leader__step("cgroup-written");
@@ -90,17 +109,26 @@ static int add_entry(struct leader *leader, __u64 id, __u32 class, int *hint)
 	return 0;
 }
 
+/* Programs do not find it any more. */
+static int hide_entry(struct leader *leader, __u64 id)
+{
+	if (bpf_map_delete_elem(leader->map_fds[LEADER_CGROUP_IDS], &id) && errno != ENOENT)
+		return -errno;
+	leader__step("cgroup-removed");
+	return 0;
+}
+
 /* What was stored holds from here on, on every CPU. */
 static int begin_epoch(struct leader *leader)
 {
-	__u32 epoch = *leader->cgroup_epoch + 1;
+	__u32 epoch = leader->cgroup_clock->epoch + 1;
 	/* Whoever cleans up need not be one that counts cgroups. */
 	int err = leader__load_cgroups(leader);
 
 	if (err)
 		return err;
 
-	__atomic_store_n(leader->cgroup_epoch, epoch ? epoch : 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&leader->cgroup_clock->epoch, epoch ? epoch : 1, __ATOMIC_SEQ_CST);
 	leader__step("epoch-begun");
 	return leader_cgroups__sync(leader, NULL, NULL);
 }
@@ -131,7 +159,7 @@ static int new_class(struct marking *m, const char *dir)
 
 		if (pos < 0)
 			continue;
-		class = entry(m->leader, pos)->class;
+		class = *class_of(m->leader, pos);
 		break;
 	}
 	for (int i = 0; i < nr && class >= 0; i++) {
@@ -183,10 +211,19 @@ static int change_others(struct marking *m, int nr)
 		const char *path = m->list[i].dir + strlen(m->fs->mount);
 
 		path += strspn(path, "/");
-		if (m->list[i].scope && !is_below_own(m, m->list[i].dir))
+		if (!is_below_own(m, m->list[i].dir))
 			err = cgroup_fs__walk(m->fs, *path ? path : "/", visit, m);
 	}
 	return err;
+}
+
+/* One that is gone by now has counted only if it was a newborn. */
+static int class_of_gone(struct marking *m, const struct cgroup_scope *own)
+{
+	int pos = id_map__get(&m->known, own->id);
+
+	return pos < 0 ? -ENOENT :
+			 classes__with(&m->leader->classes, *class_of(m->leader, pos), own->scope);
 }
 
 /* Make all classes first: when there is no room for one, nothing has been changed. */
@@ -196,8 +233,9 @@ static int mark(struct marking *m, int nr)
 	int hint = 0, err = classes ? 0 : -ENOMEM;
 
 	for (int i = 0; i < nr && !err; i++) {
-		classes[i] = m->list[i].scope ? new_class(m, m->list[i].dir) : -ENOENT;
-		/* One that is gone by now has nothing to count. */
+		classes[i] = new_class(m, m->list[i].dir);
+		if (classes[i] == -ENOENT)
+			classes[i] = class_of_gone(m, &m->list[i]);
 		err = classes[i] < 0 && classes[i] != -ENOENT ? classes[i] : 0;
 	}
 	if (!err)
@@ -232,8 +270,7 @@ int leader_cgroups__mark(struct leader *leader, const struct cgroup_fs *fs,
 	if (m->class)
 		err = read_table(leader, &m->known);
 	for (int i = 0; i < nr && !err; i++) {
-		if (list[i].scope)
-			err = id_map__set(&m->own, list[i].id, i);
+		err = id_map__set(&m->own, list[i].id, i);
 	}
 	if (!err)
 		err = mark(m, nr);
@@ -280,45 +317,223 @@ static int forget_running(struct leader *leader)
 	return err;
 }
 
-int leader_cgroups__unmark(struct leader *leader, int run)
+/* Which cgroups living scopes count, but for those of a run. */
+static int read_needed(const struct leader *leader, int run, struct id_map *needed)
 {
-	struct id_map needed = {};
-	int err = 0;
-
-	for (__u32 i = 1; i < leader->registry->nr_scopes && !err; i++) {
+	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
 		const struct reg_scope *scope = &leader->registry->scope[i];
 
-		if (scope->run && scope->cgroup && !is_of_run(leader, i, run))
-			err = id_map__set(&needed, scope->cgroup, i);
+		if (scope->run && scope->cgroup && !is_of_run(leader, i, run) &&
+		    id_map__set(needed, scope->cgroup, i))
+			return -ENOMEM;
 	}
+	return 0;
+}
+
+/* An entry that goes: nobody needs it; newborns are looked after elsewhere. */
+static bool is_idle(const struct leader *leader, int pos, const struct id_map *needed)
+{
+	return is_used(leader, pos) &&
+	       !classes__is_newborn(&leader->classes, entry(leader, pos)->class) &&
+	       id_map__get(needed, entry(leader, pos)->id) < 0;
+}
+
+static int remove_from_table(struct leader *leader, int run, const struct id_map *needed)
+{
+	int err = 0;
+
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
-		int class = entry(leader, i)->id ? without(leader, entry(leader, i)->class, run) : 0;
+		int class = is_used(leader, i) ? without(leader, *class_of(leader, i), run) : 0;
 
 		if (class < 0)
 			err = class;
-		else if (entry(leader, i)->id && (__u32)class != entry(leader, i)->class)
+		else if (is_used(leader, i) && (__u32)class != *class_of(leader, i))
 			set_class(leader, i, class);
 	}
 	/* Found no more: their class is the one that is found above them now. */
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
-		__u64 id = entry(leader, i)->id;
-
-		if (!id || id_map__get(&needed, id) >= 0)
-			continue;
-		if (bpf_map_delete_elem(leader->map_fds[LEADER_CGROUP_IDS], &id) && errno != ENOENT)
-			err = -errno;
-		leader__step("cgroup-removed");
+		if (is_idle(leader, i, needed))
+			err = hide_entry(leader, entry(leader, i)->id);
 	}
 	if (!err)
-		err = needed.nr || leader_links__are_alive(leader, OF_CGROUP) ?
+		err = needed->nr || leader_links__are_alive(leader, LINKS_CGROUPS) ?
 			      begin_epoch(leader) : forget_running(leader);
 	/* Elements of hashes are used again at once: nobody may still look at the old ones. */
 	if (!err)
 		err = leader_tasks__wait(leader);
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
-		if (entry(leader, i)->id && id_map__get(&needed, entry(leader, i)->id) < 0)
+		if (is_idle(leader, i, needed))
 			entry(leader, i)->id = 0;
+	}
+	return err;
+}
+
+int leader_cgroups__unmark(struct leader *leader, int run)
+{
+	struct id_map needed = {};
+	int err = read_needed(leader, run, &needed);
+
+	if (!err)
+		err = remove_from_table(leader, run, &needed);
+	id_map__clear(&needed);
+	if (!err && leader_cgroups__watches(leader, run)) {
+		leader->registry->run[run].births_seen = 0;
+		err = leader_cgroups__settle(leader);
+	}
+	return err;
+}
+
+/* --- newborns --- */
+
+bool leader_cgroups__watches(const struct leader *leader, int run)
+{
+	return run < MAX_RUNS && leader->registry->run[run].births_seen;
+}
+
+/* How many births all living watchers have looked at. Return: whether there is a watcher. */
+static bool find_settled(const struct leader *leader, __u64 *births)
+{
+	bool is_watched = false;
+
+	*births = leader->cgroup_clock->births;
+	for (int i = 0; i < MAX_RUNS; i++) {
+		const struct reg_run *run = &leader->registry->run[i];
+
+		if (!run->births_seen || !run->token || !leader__is_run_alive(run->token))
+			continue;
+		is_watched = true;
+		if (run->births_seen - 1 < *births)
+			*births = run->births_seen - 1;
+	}
+	return is_watched;
+}
+
+/*
+ * Take back what was offered with another set of events. A program may be taking one meanwhile: it
+ * has it then.
+ */
+static int retract(struct leader *leader, __u32 set)
+{
+	bool is_retracted[MAX_NEWBORNS] = {};
+	bool is_any = false;
+	int err;
+
+	for (int i = 0; i < MAX_NEWBORNS; i++) {
+		struct newborn *newborn = &leader->newborns[i];
+		__u32 offered = NEWBORN_OFFERED;
+
+		if (newborn->state != NEWBORN_OFFERED ||
+		    leader->classes.class[newborn->class].set == set)
+			continue;
+		is_retracted[i] = __atomic_compare_exchange_n(&newborn->state, &offered,
+							      NEWBORN_NONE, false,
+							      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		is_any |= is_retracted[i];
+	}
+	err = is_any ? leader_tasks__wait(leader) : 0;
+	for (int i = 0; i < MAX_NEWBORNS && !err; i++) {
+		struct newborn *newborn = &leader->newborns[i];
+
+		if (!is_retracted[i] || newborn->state != NEWBORN_NONE)
+			continue;
+		entry(leader, newborn->pos)->id = 0;
+		classes__fold(&leader->classes, newborn->class, 0);
+	}
+	return err;
+}
+
+static int offer(struct leader *leader, int set)
+{
+	int hint = 0;
+
+	for (int i = 0; i < MAX_NEWBORNS; i++) {
+		struct newborn *newborn = &leader->newborns[i];
+		int pos, class;
+
+		if (newborn->state != NEWBORN_NONE)
+			continue;
+		pos = find_free(leader, &hint);
+		class = pos < 0 ? pos : classes__add_newborn(&leader->classes, set);
+		if (class < 0)
+			return class;
+		newborn->pos = pos;
+		newborn->class = class;
+		entry(leader, pos)->class = class;
+		__atomic_store_n(&entry(leader, pos)->id, CGROUP_RESERVED, __ATOMIC_RELEASE);
+		__atomic_store_n(&newborn->state, NEWBORN_OFFERED, __ATOMIC_SEQ_CST);
+		leader__step("newborn-offered");
+	}
+	return 0;
+}
+
+/* The newborns in [first, end) are cgroups like others, or nobody's. */
+static int settle(struct leader *leader, __u64 first, __u64 end)
+{
+	struct id_map needed = {};
+	int err = read_needed(leader, -2, &needed);
+
+	for (__u64 n = first; n < end && !err; n++) {
+		const struct newborn *newborn = &leader->newborns[n % MAX_NEWBORNS];
+		struct reg_cgroup *cgroup = entry(leader, newborn->pos);
+
+		if (newborn->state != NEWBORN_TAKEN)
+			continue;
+		if (id_map__get(&needed, newborn->id) < 0)
+			err = hide_entry(leader, newborn->id);
+		__atomic_store_n(&cgroup->class, leader->classes.class[newborn->class].base,
+				 __ATOMIC_RELEASE);
+	}
+	if (!err)
+		err = leader_links__are_alive(leader, LINKS_CGROUPS) ? begin_epoch(leader) :
+								       forget_running(leader);
+	if (!err)
+		err = leader_tasks__wait(leader);
+	for (__u64 n = first; n < end && !err; n++) {
+		struct newborn *newborn = &leader->newborns[n % MAX_NEWBORNS];
+
+		if (newborn->state != NEWBORN_TAKEN)
+			continue;
+		if (id_map__get(&needed, newborn->id) < 0)
+			entry(leader, newborn->pos)->id = 0;
+		if (leader->classes.class[newborn->class].state == REG_READY)
+			classes__fold(&leader->classes, newborn->class,
+				      leader->classes.class[newborn->class].base);
+		__atomic_store_n(&newborn->state, NEWBORN_NONE, __ATOMIC_RELEASE);
 	}
 	id_map__clear(&needed);
 	return err;
+}
+
+int leader_cgroups__settle(struct leader *leader)
+{
+	struct registry *reg = leader->registry;
+	__u64 births;
+	bool is_watched = find_settled(leader, &births);
+	int set, err = 0;
+
+	if (reg->births_settled < births)
+		err = settle(leader, reg->births_settled, births);
+	if (err)
+		return err;
+	reg->births_settled = births;
+	/* The empty set is nobody's. */
+	set = is_watched ? classes__cgroups_set(&leader->classes) : 0;
+	if (set < 0)
+		return set;
+	err = retract(leader, set);
+	return !err && is_watched ? offer(leader, set) : err;
+}
+
+int leader_cgroups__watch(struct leader *leader, __u64 births)
+{
+	int err = 0;
+
+	if (leader->task_link_fds[WATCH_LINK_MKDIR] < 0)
+		err = leader_links__take(leader, LINKS_NEW_CGROUPS);
+	if (err == -ENOENT)
+		err = leader_links__make(leader, LINKS_NEW_CGROUPS);
+	if (err)
+		return err;
+	leader->registry->run[leader->run].births_seen = births + 1;
+	return leader_cgroups__settle(leader);
 }

@@ -18,17 +18,18 @@ static const struct {
 	enum leader_prog prog;
 	const char *tracepoint;		/* raw; NULL: the kprobe */
 	bool is_optional;
-	enum class_kind kind;
+	enum link_kind kind;
 } links[NR_TASK_LINKS] = {
-	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false, OF_TASK },
-	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false, OF_TASK },
-	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true, OF_TASK },
+	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false, LINKS_TASKS },
+	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false, LINKS_TASKS },
+	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true, LINKS_TASKS },
 	/* Only without the kprobe: in 6.1 it comes earlier, and what is between would be lost. */
-	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true, OF_TASK },
-	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false, OF_TASK },
-	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false, OF_TASK },
-	[CGROUP_LINK_ATTACH] = { LEADER_ON_ATTACH, "cgroup_attach_task", false, OF_CGROUP },
-	[CGROUP_LINK_SWITCH] = { LEADER_ON_CGROUP_SWITCH, "sched_switch", false, OF_CGROUP },
+	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true, LINKS_TASKS },
+	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false, LINKS_TASKS },
+	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false, LINKS_TASKS },
+	[CGROUP_LINK_ATTACH] = { LEADER_ON_ATTACH, "cgroup_attach_task", false, LINKS_CGROUPS },
+	[WATCH_LINK_MKDIR] = { LEADER_ON_MKDIR, "cgroup_mkdir", false, LINKS_NEW_CGROUPS },
+	[CGROUP_LINK_SWITCH] = { LEADER_ON_CGROUP_SWITCH, "sched_switch", false, LINKS_CGROUPS },
 };
 
 /*
@@ -101,7 +102,7 @@ void leader_links__close(struct leader *leader)
 		close_fd(&leader->task_link_fds[i]);
 }
 
-int leader_links__take(struct leader *leader, enum class_kind kind)
+int leader_links__take(struct leader *leader, enum link_kind kind)
 {
 	int err = 0;
 
@@ -111,8 +112,10 @@ int leader_links__take(struct leader *leader, enum class_kind kind)
 			continue;
 		err = take(leader, i);
 	}
-	if (err)
-		leader_links__close(leader);
+	for (int i = 0; i < NR_TASK_LINKS && err; i++) {
+		if (links[i].kind == kind)
+			close_fd(&leader->task_link_fds[i]);
+	}
 	return err;
 }
 
@@ -131,7 +134,7 @@ static int make(struct leader *leader, int link)
 	return leader__link_id(fd, &leader->registry->task_link_ids[link]);
 }
 
-int leader_links__make(struct leader *leader, enum class_kind kind)
+int leader_links__make(struct leader *leader, enum link_kind kind)
 {
 	int err = 0;
 
@@ -143,9 +146,13 @@ int leader_links__make(struct leader *leader, enum class_kind kind)
 	return err;
 }
 
-bool leader_links__are_alive(const struct leader *leader, enum class_kind kind)
+bool leader_links__are_alive(const struct leader *leader, enum link_kind kind)
 {
-	enum task_link one = kind == OF_TASK ? TASK_LINK_SWITCH : CGROUP_LINK_SWITCH;
+	static const enum task_link one_of[] = {
+		[LINKS_TASKS] = TASK_LINK_SWITCH,
+		[LINKS_CGROUPS] = CGROUP_LINK_SWITCH,
+		[LINKS_NEW_CGROUPS] = WATCH_LINK_MKDIR,
+	};
 
-	return leader__is_link_alive(leader->registry->task_link_ids[one]);
+	return leader__is_link_alive(leader->registry->task_link_ids[one_of[kind]]);
 }

@@ -13,26 +13,29 @@
 
 struct leader;
 
+/* What is followed. */
+enum link_kind { LINKS_TASKS, LINKS_CGROUPS, LINKS_NEW_CGROUPS };
+
 /**
- * leader_links__take() - take hold of the links for tasks or for cgroups
+ * leader_links__take() - take hold of the links of a kind
  *
  * Return: 0; -ENOENT: there are none, or the last run that held them is just ending; other errors
  * say nothing of the links.
  */
-int leader_links__take(struct leader *leader, enum class_kind kind);
+int leader_links__take(struct leader *leader, enum link_kind kind);
 
 /**
  * leader_links__make() - attach what is to be attached for them
  *
  * Return: 0 or -errno.
  */
-int leader_links__make(struct leader *leader, enum class_kind kind);
+int leader_links__make(struct leader *leader, enum link_kind kind);
 
 /** leader_links__close() - let go of all of them */
 void leader_links__close(struct leader *leader);
 
 /** leader_links__are_alive() - whether somebody holds those of a kind */
-bool leader_links__are_alive(const struct leader *leader, enum class_kind kind);
+bool leader_links__are_alive(const struct leader *leader, enum link_kind kind);
 
 /** leader_links__skipped() - how often a linked program was skipped: what it would have seen */
 __u64 leader_links__skipped(const struct leader *leader);

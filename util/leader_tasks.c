@@ -76,7 +76,9 @@ int leader_tasks__map(struct leader *leader)
 	leader->buckets = map_table(leader, LEADER_BUCKETS, sizeof(struct task_bucket) << BUCKET_BITS);
 	leader->marking = map_table(leader, LEADER_MARKING, sizeof(*leader->marking));
 	leader->counts = map_table(leader, LEADER_COUNTS, sizeof(*leader->counts));
-	leader->cgroup_epoch = map_table(leader, LEADER_EPOCH, sizeof(*leader->cgroup_epoch));
+	leader->cgroup_clock = map_table(leader, LEADER_CLOCK, sizeof(*leader->cgroup_clock));
+	leader->newborns = map_table(leader, LEADER_NEWBORNS,
+				     MAX_NEWBORNS * sizeof(*leader->newborns));
 	leader->cgroups = map_table(leader, LEADER_CGROUPS,
 				    MAX_CGROUPS * sizeof(*leader->cgroups));
 	c->reg = leader->registry;
@@ -88,7 +90,7 @@ int leader_tasks__map(struct leader *leader)
 	c->step = leader__step;
 	c->ctx = leader;
 	return leader->cpus && leader->buckets && leader->marking && leader->counts &&
-			       leader->cgroup_epoch && leader->cgroups && c->class && c->set ?
+			       leader->cgroup_clock && leader->newborns && leader->cgroups && c->class && c->set ?
 		       0 :
 		       -ENOMEM;
 }
@@ -96,7 +98,8 @@ int leader_tasks__map(struct leader *leader)
 void leader_tasks__detach(struct leader *leader)
 {
 	leader_links__close(leader);
-	unmap_table(leader->cgroup_epoch, sizeof(*leader->cgroup_epoch));
+	unmap_table(leader->cgroup_clock, sizeof(*leader->cgroup_clock));
+	unmap_table(leader->newborns, MAX_NEWBORNS * sizeof(*leader->newborns));
 	unmap_table(leader->cgroups, MAX_CGROUPS * sizeof(*leader->cgroups));
 	unmap_table(leader->cpus, leader->nr_cpus * sizeof(*leader->cpus));
 	unmap_table(leader->buckets, sizeof(struct task_bucket) << BUCKET_BITS);
@@ -189,13 +192,13 @@ static int purge(struct leader *leader)
 
 int leader_tasks__attach(struct leader *leader)
 {
-	int err = leader_links__take(leader, OF_TASK);
+	int err = leader_links__take(leader, LINKS_TASKS);
 
 	/* Any other error says nothing of the links: what others count must not be cleared. */
 	if (err == -ENOENT) {
 		err = purge(leader);
 		if (!err)
-			err = leader_links__make(leader, OF_TASK);
+			err = leader_links__make(leader, LINKS_TASKS);
 	}
 	return err;
 }
@@ -487,7 +490,7 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 
 	if (has_scopes(leader, run, OF_TASK) && has_members(leader, run))
 		err = unmark(leader, run);
-	if (!err && has_scopes(leader, run, OF_CGROUP))
+	if (!err && (has_scopes(leader, run, OF_CGROUP) || leader_cgroups__watches(leader, run)))
 		err = leader_cgroups__unmark(leader, run);
 	if (!err)
 		err = fold_all(leader, run);
@@ -505,7 +508,7 @@ void leader_tasks__repair(struct leader *leader)
 
 	classes__repair(&leader->classes);
 	/* The last run that counted tasks died: nothing follows them any more. */
-	if (has_scopes(leader, -1, OF_TASK) && !leader_links__are_alive(leader, OF_TASK))
+	if (has_scopes(leader, -1, OF_TASK) && !leader_links__are_alive(leader, LINKS_TASKS))
 		purge(leader);
 	/* Of runs that died, and what one that left could not remove. */
 	for (__u32 i = 1; i < reg->nr_scopes; i++) {

@@ -502,6 +502,11 @@ static int call_all(struct pass *pass, int (*op_of(const struct counter_ops *ops
 	return err;
 }
 
+static int (*look_of(const struct counter_ops *ops))(struct counter *)
+{
+	return ops->look;
+}
+
 static int (*add_of(const struct counter_ops *ops))(struct counter *)
 {
 	return ops->add;
@@ -512,13 +517,6 @@ static int (*drop_of(const struct counter_ops *ops))(struct counter *)
 	return ops->drop;
 }
 
-static bool has_coming_cgroups(const struct pass *pass)
-{
-	const struct stat_config *config = &pass->run->config;
-
-	return config->for_each_cgroup && config->interval_ms && pass->run->plan.cgroups->has_patterns;
-}
-
 /* Cgroups that came since the last interval get events, in an old place or at the end. */
 static int add_cgroups(struct pass *pass)
 {
@@ -526,13 +524,15 @@ static int add_cgroups(struct pass *pass)
 	struct evlist *evlist = pass->run->plan.evlist;
 	int nr_models, nr_before = evlist->nr, err;
 
-	if (!has_coming_cgroups(pass))
+	if (!list->follows)
 		return 0;
 	for (nr_models = 1; nr_models < evlist->nr; nr_models++) {
 		if (evlist->evsels[nr_models]->cgroup != evlist->evsels[0]->cgroup)
 			break;
 	}
 	err = cgroup_list__scan(list);
+	if (!err)
+		err = call_all(pass, look_of);
 	for (int i = evlist->nr / nr_models; i < list->nr && !err; i++) {
 		int first = evlist__repeat(evlist, nr_models, list->cgroups[i]);
 
@@ -542,10 +542,8 @@ static int add_cgroups(struct pass *pass)
 		err = assign_counters(pass, nr_before);
 	if (!err)
 		err = call_all(pass, add_of);
-	for (int i = 0; i < list->nr && !err; i++) {
-		if (list->cgroups[i]->state == CGROUP_NEW)
-			list->cgroups[i]->state = CGROUP_LIVE;
-	}
+	if (!err)
+		cgroup_list__begin(list);
 	return err;
 }
 
@@ -553,7 +551,7 @@ static int add_cgroups(struct pass *pass)
 static int drop_cgroups(struct pass *pass)
 {
 	struct cgroup_list *list = pass->run->plan.cgroups;
-	int err = has_coming_cgroups(pass) ? call_all(pass, drop_of) : 0;
+	int err = list->follows ? call_all(pass, drop_of) : 0;
 
 	for (int i = 0; i < list->nr && !err; i++) {
 		if (list->cgroups[i]->state == CGROUP_GONE)
@@ -632,6 +630,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 /* Let the back ends do what they were called for. */
 static int answer(struct pass *pass)
 {
+	bool is_called = false;
 	int err = 0;
 
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
@@ -639,8 +638,10 @@ static int answer(struct pass *pass)
 
 		if (call.fd >= 0 && poll(&call, 1, 0) == 1)
 			err = pass->counters[c]->ops->answer(pass->counters[c]);
+		is_called |= call.fd >= 0 && call.revents;
 	}
-	return err;
+	/* Many cgroups came: the places for them are to be emptied. */
+	return !err && is_called ? add_cgroups(pass) : err;
 }
 
 /* Wait for whatever comes first: a command, a call, the end of a task, a moment, a signal. */
