@@ -190,6 +190,12 @@ static int find_cells(const struct classes *c, int nr)
 		}
 	}
 	for (int cell = 0; cell < MAX_CELLS; cell++) {
+		/* Thousands of cgroups fill words from the first on. */
+		if (cell % word_bits == 0 && used[cell / word_bits] == ~0ULL) {
+			cell += word_bits - 1;
+			len = 0;
+			continue;
+		}
 		if (cell % CHUNK_CELLS == 0)
 			len = 0;
 		len = used[cell / word_bits] >> cell % word_bits & 1 ? 0 : len + 1;

@@ -311,6 +311,18 @@ static int open_cgroups(struct bperf *bperf)
 	return err;
 }
 
+static bool counts_cgroups(const struct bperf *bperf)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		if (evsel->counter == &bperf->base && evsel->cgroup)
+			return true;
+	}
+	return false;
+}
+
 static int bperf__open(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -322,7 +334,7 @@ static int bperf__open(struct counter *self)
 		return -ENOMEM;
 	err = attr_map__lock(path, &bperf->attr_map);
 	if (!err)
-		err = leader__join(bperf->attr_map, &bperf->leader);
+		err = leader__join(bperf->attr_map, counts_cgroups(bperf), &bperf->leader);
 	if (!err)
 		err = open_events(bperf);
 	if (!err)

@@ -430,9 +430,11 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 	return err;
 }
 
-static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
+static int open_and_load(int nr_cpus, bool with_kprobe, bool with_cgroups, struct leader_bpf **out)
 {
 	int chunk __cleanup(close_fd) = leader_tasks__new_chunk(nr_cpus);
+	struct bpf_map *maps[NR_LEADER_MAPS];
+	struct bpf_program *progs[NR_LEADER_PROGS];
 	struct leader_bpf *skel;
 	int err;
 
@@ -454,6 +456,11 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 		return err;
 	}
 	bpf_program__set_autoload(skel->progs.on_exit_event, with_kprobe);
+	list_parts(skel, maps, progs);
+	for (int i = 0; i < NR_LEADER_PROGS; i++) {
+		if (is_for_cgroups(i))
+			bpf_program__set_autoload(progs[i], with_cgroups);
+	}
 	err = leader_bpf__load(skel);
 	if (err) {
 		leader_bpf__destroy(skel);
@@ -464,7 +471,7 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 }
 
 /* A leader of our own making is joined like any other: by its ids. */
-static int load(struct attr_map *attr_map, struct leader **out)
+static int load(struct attr_map *attr_map, bool with_cgroups, struct leader **out)
 {
 	char *kprobes __cleanup(free_ptr) =
 		xasprintf("%s/bus/event_source/devices/kprobe", sysfs_root());
@@ -477,9 +484,9 @@ static int load(struct attr_map *attr_map, struct leader **out)
 	if (!possible)
 		return -errno;
 	libbpf_set_print(drop_verbose);
-	err = open_and_load(cpumap__max(possible) + 1, with_kprobe, &skel);
+	err = open_and_load(cpumap__max(possible) + 1, with_kprobe, with_cgroups, &skel);
 	if (err && with_kprobe)
-		err = open_and_load(cpumap__max(possible) + 1, false, &skel);
+		err = open_and_load(cpumap__max(possible) + 1, false, with_cgroups, &skel);
 	if (err)
 		goto out;
 	link = attach_quiet(skel->progs.on_switch);
@@ -596,7 +603,7 @@ int leader__find(struct attr_map *attr_map, struct leader **out)
 	return err;
 }
 
-int leader__join(struct attr_map *attr_map, struct leader **out)
+int leader__join(struct attr_map *attr_map, bool with_cgroups, struct leader **out)
 {
 	struct leader *leader;
 	bool said = false;
@@ -604,7 +611,7 @@ int leader__join(struct attr_map *attr_map, struct leader **out)
 
 	err = leader__find(attr_map, &leader);
 	if (!err && !leader) {
-		err = load(attr_map, &leader);
+		err = load(attr_map, with_cgroups, &leader);
 		said = err != 0;
 	}
 	if (!err)

@@ -61,12 +61,13 @@ void leader__step(const char *name);
 /**
  * leader__join() - find the machine's leader, or load it, and register this run
  * @attr_map: locked
+ * @with_cgroups: cgroups will be counted: when it is loaded, what follows them is loaded at once
  * @out: on success the leader, released by leader__leave() or leader__delete()
  *
  * What dead runs left is cleaned up first.
  * Return: 0, or -errno after a message.
  */
-int leader__join(struct attr_map *attr_map, struct leader **out);
+int leader__join(struct attr_map *attr_map, bool with_cgroups, struct leader **out);
 
 /**
  * leader__find() - the leader that serves an attr map, without joining it
