@@ -116,9 +116,9 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		--for-each-cgroup "$name/a,$name/b,$name/c,$name/a/x" --sort $C --top 3 sleep 1 2>"$T/err"
 	[ ! -s "$T/err" ]
 	[ "$(names "$T/both" | wc -w)" = 3 ]
-	within "$(value $C:b "$name/a" "$T/both")" "$(value $C "$name/a" "$T/both")" 1
-	within "$(value $C:b "$name/a/x" "$T/both")" "$(value $C "$name/a/x" "$T/both")" 1
-	within "$(value $C:b "$name/b" "$T/both")" "$(value $C "$name/b" "$T/both")" 1
+	within "$(value $C:b "$name/a" "$T/both")" "$(value $C "$name/a" "$T/both")" 10
+	within "$(value $C:b "$name/a/x" "$T/both")" "$(value $C "$name/a/x" "$T/both")" 10
+	within "$(value $C:b "$name/b" "$T/both")" "$(value $C "$name/b" "$T/both")" 10
 	[ "${C:+$(value $C:b "$name/b" "$T/both" | cut -d. -f1)}" -gt 50 ]
 	awk -F, -v c=$C '$3 == c { if (n++ && $1 > last) exit 1; last = $1 }' "$T/both"
 	wait
