@@ -245,23 +245,20 @@ struct slice {
 	__u32 cpu;
 	__u32 done;			/* events before the loop's first */
 	bool at_switch;			/* the kernel has not counted this switch yet */
-	__u32 missing;			/* bit per enum switch_event: it adds 1 to such events later */
+	/* Bit per enum switch_event that has one: the kernel adds 1 to such events later */
+	__u32 missing_from, missing_to;
+	__u32 stride;			/* nr_cpus, nearer */
 };
 
 static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
 					struct bpf_perf_event_value *now)
 {
-	if (!read_event(slot, slice->cpu, now))
+	if (!bpf_perf_event_read_value(&events, (__u64)slot * slice->stride + slice->cpu, now,
+				       sizeof(*now)))
 		return false;
 	snap->gen = 0;
 	slice->state->failed_reads++;
 	return true;
-}
-
-/* What the event of that position will have counted of a switch that is not over. */
-static __always_inline __u64 missing(const struct slice *slice, const struct reg_set *set, __u32 i)
-{
-	return slice->missing >> set->is_switches[i] & 1;
 }
 
 static __always_inline void add_difference(struct slice *slice, __u32 i,
@@ -286,13 +283,15 @@ static __always_inline long end_one(__u32 i, struct slice *slice)
 	__u32 gen = slice->state->base[slot].gen;
 	struct bpf_perf_event_value now;
 
+	/* Or the compiler works out the address of each field anew. */
+	barrier_var(snap);
 	if (read_failed(slice, snap, slot, &now))
 		return 0;
 	/* A snapshot of another event, or of none: nothing is known of this slice. */
 	if (snap->gen == gen) {
-		if (slice->at_switch && slice->from->has_switches &&
+		if (slice->missing_from &&
 		    now.enabled - snap->enabled_ns == now.running - snap->running_ns)
-			now.counter += missing(slice, slice->from, i);
+			now.counter += slice->missing_from >> slice->from->is_switches[i] & 1;
 		add_difference(slice, i, snap, &now);
 	}
 	set_snapshot(snap, &now, gen);
@@ -310,10 +309,11 @@ static __always_inline long begin_one(__u32 i, struct slice *slice)
 	if (slice->from->mask[slot / 64] >> slot % 64 & 1)
 		return 0;
 	snap = &slice->snapshot[slot];
+	barrier_var(snap);
 	if (read_failed(slice, snap, slot, &now))
 		return 0;
-	if (slice->at_switch && slice->to->has_switches)
-		now.counter += missing(slice, slice->to, i);
+	if (slice->missing_to)
+		now.counter += slice->missing_to >> slice->to->is_switches[i] & 1;
 	set_snapshot(snap, &now, slice->state->base[slot].gen);
 	return 0;
 }
@@ -362,8 +362,9 @@ static __always_inline void begin_events(struct slice *slice, __u32 nr)
 		bpf_loop(nr - slice->done, begin_event, slice, 0);
 }
 
-/* Find the events and cells of two classes. */
-static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new, bool *is_same)
+/* Find the events and cells of two classes; @missing is what slice.missing_from may be. */
+static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new, __u32 missing,
+				      bool *is_same)
 {
 	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
 	struct reg_class *to = bpf_map_lookup_elem(&classes, &new);
@@ -377,6 +378,9 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 	if (!slice->from || !slice->to)
 		return false;
 	*is_same = from->set == to->set;
+	slice->missing_from = slice->from->has_switches ? missing : 0;
+	slice->missing_to = slice->to->has_switches ? missing : 0;
+	slice->stride = nr_cpus;
 	slice->block = NULL;
 	if (slice->from->nr) {
 		chunk = from->cell / CHUNK_CELLS;
@@ -387,7 +391,7 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 	return true;
 }
 
-/* What the kernel will count of a switch when the tracepoint is over: bits of slice.missing. */
+/* What the kernel will count of a switch when the tracepoint is over: bits as in slice. */
 #define SAME_CGROUP (1 << ALL_SWITCHES)
 #define OTHER_CGROUP (1 << ALL_SWITCHES | 1 << CGROUP_SWITCHES)
 
@@ -396,12 +400,12 @@ static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum clas
 				   __u32 old, __u32 new, bool at_switch, __u32 missing)
 {
 	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = at_switch, .missing = missing,
+		.state = state, .cpu = cpu, .at_switch = at_switch,
 		.snapshot = state->snapshot[kind],
 	};
 	bool is_same;
 
-	if (!find_sets(&slice, old, new, &is_same))
+	if (!find_sets(&slice, old, new, missing, &is_same))
 		return;
 	raise_seq(&state->seq);
 	if (slice.block)

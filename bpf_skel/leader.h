@@ -54,7 +54,7 @@
 #define CGROUP_NAME 256
 
 /*
- * Cgroups whose class a CPU remembers, in pairs of places by a hash of their numbers; others are
+ * Cgroups whose class a CPU remembers, in pairs of places by their numbers; others are
  * looked up at each switch to them. 16 KB per CPU.
  */
 #define SEEN_BITS 10

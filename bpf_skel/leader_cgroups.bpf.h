@@ -49,7 +49,8 @@ __attribute__((noinline)) int look_up_cgroup(__u64 css)
 static __always_inline __u32 cgroup_class(struct cpu_state *state, struct cgroup_subsys_state *css,
 					  __u64 id, __u32 epoch)
 {
-	__u32 idx = id * 0x9e3779b97f4a7c15ULL >> (64 - SEEN_BITS);
+	/* The kernel counts them up. */
+	__u32 idx = id % (1 << SEEN_BITS);
 	struct seen_cgroup *seen = &state->seen[idx];
 
 	if (seen->id == id && seen->epoch == epoch)
@@ -132,7 +133,7 @@ __attribute__((noinline)) int charge_fresh(struct cpu_state *state, __u32 cpu, _
 					   __u32 missing)
 {
 	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = true, .missing = missing,
+		.state = state, .cpu = cpu, .at_switch = true,
 	};
 	bool is_same;
 
@@ -142,7 +143,7 @@ __attribute__((noinline)) int charge_fresh(struct cpu_state *state, __u32 cpu, _
 	slice.fresh[0] = set_of(state->fresh[0]);
 	slice.fresh[1] = set_of(state->fresh[1]);
 	if (!slice.fresh[0] || !slice.fresh[1] ||
-	    !find_sets(&slice, state->class[OF_CGROUP], new, &is_same))
+	    !find_sets(&slice, state->class[OF_CGROUP], new, missing, &is_same))
 		return 0;
 	raise_seq(&state->seq);
 	if (slice.block)
@@ -187,7 +188,7 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 	if (state->class[OF_CGROUP] == class)
 		return 0;
 	/* That of the last switch was another task: on_switch may come behind us, too. */
-	if (fresh_task == address_of(task, &state->next))
+	if (fresh_task && fresh_task == address_of(task, &state->next))
 		charge_fresh(state, cpu, class, missing);
 	else
 		charge(state, cpu, OF_CGROUP, state->class[OF_CGROUP], class, true, missing);
