@@ -291,6 +291,37 @@ static void cgroups_come_and_go(void **state)
 	cgroup_list__delete(list);
 }
 
+/* What programs report may be gone when it is looked at, and have had children. */
+static void cgroups_are_noted_that_no_walk_has_seen(void **state)
+{
+	struct cgroup_list *list = cgroup_list__new();
+	uint64_t top_id;
+
+	(void)state;
+	mount_as("cgroup2", "rw", "/", 0);
+	assert_int_equal(cgroup_list__parse(list, "glob:m/*/n*,glob:/k", true), 0);
+	assert_true(list->follows);
+	assert_names(list, "");
+	top_id = cgroup_fs__id(tree);
+	assert_int_equal(cgroup_list__note(list, 1000001, top_id, "k"), 0);
+	assert_int_equal(cgroup_list__note(list, 1000001, top_id, "k"), 0);
+	assert_int_equal(cgroup_list__note(list, 1000002, 999, "n0"), 0);
+	{
+		char *dir __cleanup(free_ptr) = xasprintf("%s/m", tree);
+
+		assert_int_equal(cgroup_list__note(list, 1000003, cgroup_fs__id(dir), "x"), 0);
+	}
+	assert_int_equal(cgroup_list__note(list, 1000004, 1000003, "n1"), 0);
+	assert_int_equal(cgroup_list__note(list, 1000005, 1000003, "other"), 0);
+	assert_names(list, "k m/x/n1");
+	assert_int_equal(list->cgroups[1]->state, CGROUP_NEW);
+	assert_int_equal(list->cgroups[1]->id, 1000004);
+	/* It is not there: it has been. */
+	cgroup_list__begin(list);
+	assert_names(list, "k(gone) m/x/n1(gone)");
+	cgroup_list__delete(list);
+}
+
 static void names_of_G_must_exist(void **state)
 {
 	struct cgroup_list *list = cgroup_list__new();
@@ -316,6 +347,7 @@ int main(void)
 		cmocka_unit_test(lists_are_understood),
 		cmocka_unit_test(the_controllers_hierarchy_is_found),
 		cmocka_unit_test(cgroups_come_and_go),
+		cmocka_unit_test(cgroups_are_noted_that_no_walk_has_seen),
 		cmocka_unit_test(names_of_G_must_exist),
 	};
 
