@@ -376,11 +376,10 @@ int leader_cgroups__unmark(struct leader *leader, int run)
 	if (!err)
 		err = remove_from_table(leader, run, &needed);
 	id_map__clear(&needed);
-	if (!err && leader_cgroups__watches(leader, run)) {
+	if (leader_cgroups__watches(leader, run))
 		leader->registry->run[run].births_seen = 0;
-		err = leader_cgroups__settle(leader);
-	}
-	return err;
+	/* One that died in the middle of this does not watch any more, and may have left things. */
+	return err ? err : leader_cgroups__settle(leader);
 }
 
 /* --- newborns --- */
@@ -408,13 +407,40 @@ static bool find_settled(const struct leader *leader, __u64 *births)
 	return is_watched;
 }
 
+/* Free what lies ready for nobody: taken back just now, or by a run that died. */
+static int sweep(struct leader *leader)
+{
+	struct classes *c = &leader->classes;
+	bool *is_in_use __cleanup(free_ptr) = calloc(MAX_CLASSES, sizeof(*is_in_use));
+	struct id_map places = {};
+	int err = is_in_use ? 0 : -ENOMEM;
+
+	for (int i = 0; i < MAX_NEWBORNS && !err; i++) {
+		const struct newborn *newborn = &leader->newborns[i];
+
+		if (newborn->state == NEWBORN_NONE)
+			continue;
+		is_in_use[newborn->class] = true;
+		err = id_map__set(&places, newborn->pos + 1, i);
+	}
+	for (__u32 i = 1; i < leader->registry->nr_classes && !err; i++) {
+		if (c->class[i].state == REG_READY && classes__is_newborn(c, i) && !is_in_use[i])
+			classes__fold(c, i, 0);
+	}
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		if (entry(leader, i)->id == CGROUP_RESERVED && id_map__get(&places, i + 1) < 0)
+			entry(leader, i)->id = 0;
+	}
+	id_map__clear(&places);
+	return err;
+}
+
 /*
  * Take back what was offered with another set of events. A program may be taking one meanwhile: it
  * has it then.
  */
 static int retract(struct leader *leader, __u32 set)
 {
-	bool is_retracted[MAX_NEWBORNS] = {};
 	bool is_any = false;
 	int err;
 
@@ -422,24 +448,14 @@ static int retract(struct leader *leader, __u32 set)
 		struct newborn *newborn = &leader->newborns[i];
 		__u32 offered = NEWBORN_OFFERED;
 
-		if (newborn->state != NEWBORN_OFFERED ||
-		    leader->classes.class[newborn->class].set == set)
-			continue;
-		is_retracted[i] = __atomic_compare_exchange_n(&newborn->state, &offered,
+		if (newborn->state == NEWBORN_OFFERED &&
+		    leader->classes.class[newborn->class].set != set)
+			is_any |= __atomic_compare_exchange_n(&newborn->state, &offered,
 							      NEWBORN_NONE, false,
 							      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-		is_any |= is_retracted[i];
 	}
 	err = is_any ? leader_tasks__wait(leader) : 0;
-	for (int i = 0; i < MAX_NEWBORNS && !err; i++) {
-		struct newborn *newborn = &leader->newborns[i];
-
-		if (!is_retracted[i] || newborn->state != NEWBORN_NONE)
-			continue;
-		entry(leader, newborn->pos)->id = 0;
-		classes__fold(&leader->classes, newborn->class, 0);
-	}
-	return err;
+	return err ? err : sweep(leader);
 }
 
 static int offer(struct leader *leader, int set)

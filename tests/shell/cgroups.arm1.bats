@@ -163,3 +163,31 @@ cgroups_apart() {
 	[ "$(value ${U}b "$name" "$T/both.csv" | cut -d. -f1)" -ge 4000000 ]
 	nothing_left
 }
+
+@test "cgroups made and removed a thousand times, by pattern: all of them together are their parent" {
+	local run sum parent
+	make_top
+	background "$T/err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/i" -I 100 \
+		-e $U --for-each-cgroup "glob:$name/w*,$name"
+	run=$!
+	wait_for grep -q poll "/proc/$run/wchan"
+	cat >"$T/churn" <<-'END'
+		for ((n = 0; n < 1000; n++)); do
+			mkdir "$1/w$n"
+			"$2" 2000 "$1/w$n/cgroup.procs"
+			rmdir "$1/w$n"
+		done
+	END
+	bash "$T/churn" "$top" "$WORKLOADS/in_cgroups"
+	mkdir "$top/wlast"
+	wait_for grep -q "$name/wlast" "$T/i"
+	end_run $run INT 130
+	[ "$(awk -F, '$5 ~ /\/w[0-9]+$/ { print $5 }' "$T/i" | sort -u | wc -l)" = 1000 ]
+	sum=$(awk -F, '$5 ~ /\/w[0-9]+$/ && $2 ~ /^[0-9]+$/ { s += $2 } END { print s + 0 }' "$T/i")
+	parent=$(value $U "$name" "$T/i" | cut -d. -f1)
+	[ "$parent" -ge 4000000 ]
+	within "$sum" "$parent" 0.01
+	clean "$T/err"
+	[ "$(grep -v 'no cgroup matches' "$T/err")" = "" ]
+	nothing_left
+}
