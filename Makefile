@@ -17,6 +17,10 @@ bindir ?= $(prefix)/bin
 datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 docdir ?= $(datadir)/doc/perf-stat
+pkgdatadir ?= $(datadir)/perf-stat
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir ?= $(datadir)/zsh/site-functions
+fishcompdir ?= $(datadir)/fish/vendor_completions.d
 
 TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(firstword $(subst -, ,$(or $(TRIPLET),unknown)))
@@ -44,13 +48,20 @@ export PKG_CONFIG
 
 LIBS := libbpf libelf zlib json-c
 
+# It has no pkg-config: what compiles and links for the target is there. It is loaded when it is
+# used. NO_LIBPFM=1 leaves it out.
+ifneq ($(NO_LIBPFM),1)
+HAVE_LIBPFM := $(shell printf '\043include <perfmon/pfmlib_perf_event.h>\nint main(void) { return pfm_initialize(); }\n' | \
+	$(CC) -w $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) -x c - -o /dev/null -lpfm 2>/dev/null && echo 1)
+endif
+
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wformat=2 -Wno-format-nonliteral
 ifdef CI
 WARNINGS += -Werror
 endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	-DPERF_VERSION='"$(VERSION)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' -DPERF_DATADIR='"$(pkgdatadir)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
 ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c) -lm
@@ -58,7 +69,10 @@ ifeq ($(SANITIZE),1)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZERS)
 ALL_LDFLAGS += $(SANITIZERS)
-O := $(O)-sanitize
+# Also for a directory named on the command line, but once: a make below this one gets ours.
+ifeq ($(filter %-sanitize,$(O)),)
+override O := $(O)-sanitize
+endif
 endif
 
 # BPF objects are the same for all machines of one byte order; the kernel's types are declared by hand.
@@ -81,19 +95,20 @@ SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/
 OBJS := $(SRCS:%.c=$(O)/%.o)
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
 MANS := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/*.txt))
+METRICS := $(patsubst %,$(O)/%,$(wildcard metrics/*.json))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/workloads/*.c))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run run-built test test-built check bench unit workloads fuzz man install uninstall clean probe FORCE
+.PHONY: all help deps run run-built test test-built check bench unit workloads foreign fuzz fuzzers man install uninstall clean probe FORCE
 
-all: $(O)/perf ## build perf (the default)
+all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'variables: O= V=1 SANITIZE=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR='
+	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR='
 
 deps: ## install what building and testing need (Debian; elsewhere: say what)
 	$(Q)scripts/deps
@@ -112,6 +127,11 @@ $(O)/flags: FORCE | $(O)/probed
 $(O)/perf: $(O)/perf.o $(OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+# Beside the program, where it finds them before it is installed.
+$(O)/metrics/%: metrics/%
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
 
 $(O)/%.o: %.c $(O)/flags | $(SKELS)
 	$(say) CC $@
@@ -142,7 +162,20 @@ $(O)/workloads/%: tests/workloads/%.c tests/workloads/workload.h bpf_skel/leader
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \
 		$(if $(SYSROOT),-static) -pthread -o $@ $<
 
-workloads: $(WORKLOADS)
+# Another implementation of sharing, for the tests.
+$(O)/foreign/%.bpf.o: tests/foreign/%.bpf.c | $(O)/probed
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-parameter -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(O)/foreign/foreign: tests/foreign/foreign.c | $(O)/probed
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(ALL_LIBS)
+
+foreign: $(O)/foreign/foreign $(O)/foreign/leader.bpf.o $(O)/foreign/follower.bpf.o
+workloads: $(WORKLOADS) foreign
 unit: $(UNITS)
 
 # A make of its own does the work: before deps there may be no compiler to name $(O) after.
@@ -155,12 +188,17 @@ test: deps ## install what is missing, and run all tests: unit, command line, em
 run-built: all workloads
 	$(Q)scripts/run $(O)
 
+# Beside what is tested stands the same with the compiler's checks, for the test of every output mode.
 test-built: all workloads unit
+	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all)
+	$(Q)$(if $(HAVE_FUZZER),$(MAKE) --no-print-directory fuzzers)
 	$(Q)O=$(O) scripts/test all
 
 # Objects of their own: the fuzzer wants to see which way the code goes.
 FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS = $(filter-out -Werror,$(ALL_CFLAGS)) -g -fsanitize=fuzzer-no-link,address
+HAVE_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	$(CLANG) -w -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null && echo 1)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_OBJS := $(SRCS:%.c=$(O)/fuzz/obj/%.o)
 
@@ -173,12 +211,13 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJS) $(ALL_LIBS)
 
-# What was found to matter stays in $(O)/fuzz/corpus; a crash is kept there, too, and fails.
+fuzzers: $(FUZZERS)
+
+# Begins with tests/fuzz/NAME.corpus, an input a line. What is found to matter stays in
+# $(O)/fuzz/corpus; a crash is kept there, too, and fails.
 fuzz: $(FUZZERS) ## feed made-up input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
 	$(Q)for fuzzer in $(FUZZERS); do \
-		corpus=$(O)/fuzz/corpus/$${fuzzer##*/}; mkdir -p $$corpus; \
-		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=256 -timeout=10 -print_final_stats=1 \
-			-verbosity=0 -artifact_prefix=$$corpus-crash- $$corpus || exit 1; \
+		O=$(O) scripts/fuzz $${fuzzer##*/} -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
 	done
 
 check: all workloads unit ## the tests that need no network and no root
@@ -197,11 +236,18 @@ $(O)/man/%.1: Documentation/%.txt
 install: all ## install below $(DESTDIR)$(prefix)
 	$(say) INSTALL $(DESTDIR)$(bindir)/perf
 	$(Q)install -D -m 755 $(O)/perf $(DESTDIR)$(bindir)/perf
+	$(Q)install -D -m 644 -t $(DESTDIR)$(pkgdatadir)/metrics $(wildcard metrics/*.json)
+	$(Q)install -D -m 644 completion/perf.bash $(DESTDIR)$(bashcompdir)/perf
+	$(Q)install -D -m 644 -t $(DESTDIR)$(zshcompdir) completion/_perf
+	$(Q)install -D -m 644 -t $(DESTDIR)$(fishcompdir) completion/perf.fish
 	$(Q)install -D -m 644 -t $(DESTDIR)$(docdir) README.md NEWS.md COPYING $(wildcard Documentation/*)
 	$(Q)$(if $(wildcard $(MANS)),install -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(wildcard $(MANS)))
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%)
+	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%) \
+		$(DESTDIR)$(bashcompdir)/perf $(DESTDIR)$(zshcompdir)/_perf $(DESTDIR)$(fishcompdir)/perf.fish
+	$(Q)rm -f $(patsubst %,$(DESTDIR)$(pkgdatadir)/%,$(wildcard metrics/*.json))
+	$(Q)-rmdir $(DESTDIR)$(pkgdatadir)/metrics $(DESTDIR)$(pkgdatadir) 2>/dev/null
 	$(Q)rm -rf $(DESTDIR)$(docdir)
 
 clean: ## remove everything generated (the cache of kernels for the tests stays)

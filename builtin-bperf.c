@@ -2,186 +2,451 @@
 /* perf bperf: what is shared, for administrators. */
 #include "builtin.h"
 
-#include "bpf_skel/leader.h"
 #include "util/attr_map.h"
+#include "util/attr_text.h"
 #include "util/capability.h"
-#include "util/event_tables.h"
+#include "util/config.h"
+#include "util/counter.h"
+#include "util/cpumap.h"
+#include "util/evlist.h"
 #include "util/leader.h"
 #include "util/msg.h"
 #include "util/options.h"
+#include "util/parse_events.h"
+#include "util/pmu.h"
 #include "util/registry.h"
+#include "util/shared_list.h"
+#include "util/shared_print.h"
+#include "util/target.h"
 #include "util/util.h"
+#include "util/verify.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #define STATUS_FAILED 1
-
-static const char usage[] = "perf bperf list [--bpf-attr-map <path>]";
+#define STATUS_DIFFERS 2
+#define STATUS_INCONCLUSIVE 3
 
 struct bperf_cmd {
 	const char *path;
+	const char *events;
+	unsigned int ms;
+	bool json;
+	int verbose;
+	struct config settings;
+	struct pmus *pmus;
+	struct attr_map *attr_map;	/* locked by open_shared() */
+	struct leader *leader;		/* NULL: there is none */
 };
 
-static const struct option_row rows[] = {
-	{ 0, "bpf-attr-map", OPT_STRING, offsetof(struct bperf_cmd, path), .arg = "path",
-	  .help = "where the map of shared events is pinned" },
+#define AT(field) offsetof(struct bperf_cmd, field)
+#define PATH_ROW { 0, "bpf-attr-map", OPT_STRING, AT(path), .arg = "path", \
+		   .help = "where the map of shared events is pinned" }
+#define VERBOSE_ROW { 'v', "verbose", OPT_COUNT, AT(verbose), .help = "say more; repeat for more" }
+
+static const struct option_row list_rows[] = {
+	PATH_ROW,
+	{ 'j', "json-output", OPT_FLAG, AT(json), .help = "print JSON" },
+	VERBOSE_ROW,
 	{},
 };
 
-/* The generic name of an attr, as far as there is one. */
-static char *base_name(const struct perf_event_attr *attr)
-{
-	const struct event_name *table = attr->type == PERF_TYPE_HARDWARE ? hw_events :
-					 attr->type == PERF_TYPE_SOFTWARE ? sw_events : NULL;
-	char name[CACHE_NAME_MAX];
-	uint64_t config;
-	int pos = 0;
+static const struct option_row prune_rows[] = {
+	PATH_ROW,
+	VERBOSE_ROW,
+	{},
+};
 
-	for (; table && table->name; table++) {
-		if (table->config == attr->config)
-			return strdup(table->name);
-	}
-	while (attr->type == PERF_TYPE_HW_CACHE && cache_event__next(&pos, name, &config)) {
-		if (config == attr->config)
-			return strdup(name);
-	}
-	if (attr->type == PERF_TYPE_RAW)
-		return xasprintf("r%llx", attr->config);
-	return xasprintf("%u:0x%llx", attr->type, attr->config);
+static const struct option_row verify_rows[] = {
+	PATH_ROW,
+	{ 'e', "event", OPT_STRING, AT(events), .arg = "events",
+	  .help = "events to compare; else those that are shared now" },
+	{ 0, "time", OPT_UINT, AT(ms), .arg = "ms", .help = "count that long: 1000 by default" },
+	VERBOSE_ROW,
+	{},
+};
+
+static volatile sig_atomic_t got_signal;
+
+static void on_signal(int sig)
+{
+	got_signal = sig;
 }
 
-static char *event_text(const struct attr_key *key)
-{
-	struct perf_event_attr attr;
-	char *base __cleanup(free_ptr) = NULL;
-	char mods[16], *m = mods;
+/* --- what all commands begin with --- */
 
-	memcpy(&attr, key->bytes, sizeof(attr));
-	base = base_name(&attr);
-	*m++ = ':';
-	if (attr.exclude_user || attr.exclude_kernel) {
-		if (!attr.exclude_user)
-			*m++ = 'u';
-		if (!attr.exclude_kernel)
-			*m++ = 'k';
-		if (!attr.exclude_hv)
-			*m++ = 'h';
-	}
-	if (attr.exclude_host)
-		*m++ = 'G';
-	if (attr.exclude_guest)
-		*m++ = 'H';
-	if (attr.exclude_idle)
-		*m++ = 'I';
-	for (unsigned int p = 0; p < attr.precise_ip; p++)
-		*m++ = 'p';
-	if (attr.pinned)
-		*m++ = 'D';
-	if (attr.exclusive)
-		*m++ = 'e';
-	*m = '\0';
-	return base ? xasprintf("%s%s", base, mods[1] ? mods : "") : NULL;
+static bool is_permitted(void)
+{
+	char *missing __cleanup(free_ptr) = capability__missing_to_share();
+
+	if (missing)
+		pr_err("not permitted: lacks %s (run as root)", missing);
+	return !missing;
 }
 
-static int nr_users(const struct reg_event *event)
+/* Lock the map. Return: 0; 1: there is no map; -errno after a message. */
+static int open_shared(struct bperf_cmd *cmd)
 {
-	int nr = 0;
-
-	for (int w = 0; w < MAX_RUNS / 64; w++)
-		nr += __builtin_popcountll(event->users[w]);
-	return nr;
+	if (access(cmd->path, F_OK) && errno == ENOENT)
+		return 1;
+	if (!is_permitted())
+		return -EPERM;
+	return attr_map__lock(cmd->path, cmd->settings.trusted, &cmd->attr_map);
 }
 
-static void print_leader(const struct leader *leader)
+static int find_leader(struct bperf_cmd *cmd)
 {
-	const struct registry *reg = leader->registry;
-	uint64_t now_ns = clock_ns();
-	int nr_perf_events = 0, nr_events = 0;
+	int err = leader__find(cmd->attr_map, &cmd->leader);
 
-	printf("%-8s %-16s %10s\n", "PID", "COMMAND", "SECONDS");
-	for (int i = 0; i < MAX_RUNS; i++) {
-		const struct reg_run *run = &reg->run[i];
-
-		if (run->token)
-			printf("%-8u %-16.16s %10.1f\n", run->pid, run->comm,
-			       (now_ns - run->start_ns) / 1e9);
-	}
-	printf("\n%-32s %6s %12s\n", "EVENT", "RUNS", "PERF EVENTS");
-	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		const struct reg_event *event = &reg->event[slot];
-		const struct reg_event *first = &reg->event[event->leader % MAX_EVENTS];
-		char *text __cleanup(free_ptr) = NULL;
-
-		if (event->state != REG_READY)
-			continue;
-		text = event_text(&event->key);
-		/* Members of a group stand together, as in {a,b}. */
-		printf("%s%-*s %6d %12u\n", first->nr_members > 1 ? first == event ? "{" : " " : "",
-		       first->nr_members > 1 ? 31 : 32, text ? text : "?", nr_users(first),
-		       event->nr_open);
-		nr_events++;
-		nr_perf_events += event->nr_open;
-	}
-	printf("\n%d runs share %d perf events for %d events\n", registry__nr_runs(reg),
-	       nr_perf_events, nr_events);
+	if (err)
+		pr_err("cannot look for the leader: %s%s", strerror(-err),
+		       err == -EPERM ? " (needs CAP_SYS_ADMIN: run as root)" : "");
+	return err;
 }
 
-static int list(const struct bperf_cmd *cmd)
-{
-	char *path __cleanup(free_ptr) = cmd->path ? strdup(cmd->path) : attr_map__path();
-	char *missing __cleanup(free_ptr) = NULL;
-	struct attr_map *attr_map = NULL;
-	struct leader *leader = NULL;
-	int err;
+/* --- list --- */
 
-	if (!path)
-		return STATUS_FAILED;
-	if (access(path, F_OK) && errno == ENOENT) {
-		printf("no events are shared: there is no %s\n", path);
+static int collect(struct bperf_cmd *cmd, struct shared_list *list)
+{
+	int err = find_leader(cmd);
+
+	if (!err && cmd->leader)
+		leader__repair(cmd->leader);
+	if (!err)
+		err = shared_list__entries(list, cmd->attr_map);
+	if (!err && cmd->leader)
+		err = shared_list__copy(list, cmd->leader);
+	/* Nobody waits for us while we look. */
+	attr_map__unlock(cmd->attr_map);
+	if (!err && cmd->leader)
+		err = shared_list__sample(list, cmd->leader);
+	if (!err)
+		shared_list__find_users(list);
+	return err;
+}
+
+static int list(struct bperf_cmd *cmd)
+{
+	struct shared_list shared = {};
+	int err = open_shared(cmd);
+
+	if (err > 0 && !cmd->json) {
+		printf("no events are shared: there is no %s\n", cmd->path);
 		return 0;
 	}
-	missing = capability__missing_to_share();
-	if (missing) {
-		pr_err("not permitted: lacks %s (run as root)", missing);
+	if (err < 0)
+		return STATUS_FAILED;
+	if (!err) {
+		err = collect(cmd, &shared);
+		if (err)
+			pr_err("cannot list what is shared: %s", strerror(-err));
+	}
+	if (err >= 0 && cmd->json)
+		err = shared_print__json(&shared, cmd->path, cmd->pmus);
+	else if (!err)
+		shared_print__text(&shared, cmd->path, cmd->pmus);
+	shared_list__clear(&shared);
+	return err ? STATUS_FAILED : 0;
+}
+
+/* --- prune --- */
+
+static int drop_dead(void *ctx, const struct attr_map_value *value, bool *drop)
+{
+	const struct shared_list *shared = ctx;
+
+	for (int i = 0; i < shared->nr_entries; i++) {
+		const struct shared_entry *entry = &shared->entries[i];
+
+		if (entry->kind == ENTRY_DEAD && entry->link_id == value->link_id &&
+		    entry->diff_map_id == value->diff_map_id)
+			*drop = true;
+	}
+	return 0;
+}
+
+static int prune(struct bperf_cmd *cmd)
+{
+	struct shared_list shared = {};
+	int nr_entries = 0, nr_runs = 0, err;
+
+	err = open_shared(cmd);
+	if (err > 0)
+		printf("nothing to remove: there is no %s\n", cmd->path);
+	if (err)
+		return err < 0 ? STATUS_FAILED : 0;
+	err = shared_list__entries(&shared, cmd->attr_map);
+	for (int i = 0; i < shared.nr_entries; i++)
+		nr_entries += shared.entries[i].kind == ENTRY_DEAD;
+	if (!err)
+		err = attr_map__each(cmd->attr_map, drop_dead, &shared);
+	shared_list__clear(&shared);
+	if (err)
+		pr_err("cannot prune %s: %s", cmd->path, strerror(-err));
+	if (!err)
+		err = find_leader(cmd);
+	if (cmd->leader) {
+		nr_runs = registry__nr_runs(cmd->leader->registry);
+		leader__repair(cmd->leader);
+		nr_runs -= registry__nr_runs(cmd->leader->registry);
+	}
+	if (!err)
+		printf("removed: %d dead entries, %d dead runs\n", nr_entries, nr_runs);
+	return err ? STATUS_FAILED : 0;
+}
+
+/* --- verify --- */
+
+static int add_text(struct bperf_cmd *cmd, struct evlist *evlist, const char *text)
+{
+	struct parse_error error = {};
+	int err = parse_events(evlist, cmd->pmus, text, &error);
+
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	parse_error__clear(&error);
+	return err;
+}
+
+/* Single events as they are shared now; a group's share nothing with events that stand alone. */
+static int add_shared(struct bperf_cmd *cmd, struct evlist *evlist)
+{
+	int err = open_shared(cmd);
+
+	if (err)
+		return err < 0 ? err : 0;
+	err = find_leader(cmd);
+	for (int slot = 0; cmd->leader && slot < MAX_EVENTS && !err; slot++) {
+		const struct reg_event *event = &cmd->leader->registry->event[slot];
+		char *name __cleanup(free_ptr) = NULL;
+		struct perf_event_attr attr;
+		struct evsel *evsel;
+
+		if (event->state != REG_READY || event->leader != (__u32)slot ||
+		    event->nr_members != 1)
+			continue;
+		memcpy(&attr, event->key.bytes, sizeof(attr));
+		attr.size = sizeof(attr);
+		name = attr_text(&attr, cmd->pmus);
+		evsel = name ? evsel__new(&attr, name) : NULL;
+		if (!evsel) {
+			err = -ENOMEM;
+			break;
+		}
+		evsel->pmu = pmus__find_type(cmd->pmus, attr.type);
+		if (evsel->pmu && evsel->pmu->cpus)
+			evsel->own_cpus = cpumap__dup(evsel->pmu->cpus);
+		err = evlist__add(evlist, evsel);
+		if (err)
+			evsel__delete(evsel);
+	}
+	leader__delete(cmd->leader);
+	cmd->leader = NULL;
+	attr_map__delete(cmd->attr_map);
+	cmd->attr_map = NULL;
+	return err;
+}
+
+/* The events, once; their twins are made of them. */
+static int add_events(struct bperf_cmd *cmd, struct evlist *evlist)
+{
+	int err;
+
+	if (cmd->events)
+		return add_text(cmd, evlist, cmd->events);
+	err = add_shared(cmd, evlist);
+	if (err || evlist->nr)
+		return err;
+	return add_text(cmd, evlist, pmus__nr_core(cmd->pmus) ?
+				     "cpu-clock,context-switches,cycles,instructions" :
+				     "cpu-clock,context-switches");
+}
+
+static const char *const verdicts[] = {
+	[VERDICT_AGREES] = "agree",
+	[VERDICT_DIFFERS] = "DIFFER",
+	[VERDICT_MULTIPLEXED] = "inconclusive: multiplexed",
+	[VERDICT_OFFLINE] = "inconclusive: a CPU went offline",
+	[VERDICT_UNSUPPORTED] = "not supported",
+};
+
+static int print_verified(const struct evlist *evlist, const struct verified *results)
+{
+	int nr_differ = 0, nr_agree = 0, nr = evlist->nr / 2;
+
+	printf("%-32s %18s %18s %18s\n", "EVENT", "SHARED, INNER", "PLAIN", "SHARED, OUTER");
+	for (int i = 0; i < nr; i++) {
+		const struct verified *result = &results[i];
+
+		if (result->verdict == VERDICT_UNSUPPORTED)
+			printf("%-32s %18s %18s %18s  ", evlist->evsels[i]->name, "-", "-", "-");
+		else
+			printf("%-32s %18llu %18llu %18llu  ", evlist->evsels[i]->name,
+			       result->inner, result->plain, result->outer);
+		printf("%s", verdicts[result->verdict]);
+		if (result->verdict == VERDICT_DIFFERS)
+			printf(" on CPU %d", result->cpu);
+		printf("\n");
+		nr_differ += result->verdict == VERDICT_DIFFERS;
+		nr_agree += result->verdict == VERDICT_AGREES;
+	}
+	printf("\ntolerance: on each CPU the plain count lies between the shared ones, give or take %g %%\n",
+	       VERIFY_TOLERANCE * 100);
+	if (nr_differ)
+		printf("%d of %d events differ\n", nr_differ, nr);
+	else if (nr_agree < nr)
+		printf("inconclusive: %d of %d events agree, none differs\n", nr_agree, nr);
+	else
+		printf("all %d events agree\n", nr);
+	return nr_differ ? STATUS_DIFFERS : nr_agree < nr ? STATUS_INCONCLUSIVE : 0;
+}
+
+static int verify_events(struct bperf_cmd *cmd, struct evlist *evlist)
+{
+	static const struct target target = { .system_wide = true };
+	struct counter_plan plan = {
+		.evlist = evlist,
+		.target = &target,
+		.attr_map_path = cmd->path,
+		.trusted_owners = cmd->settings.trusted,
+	};
+	struct sigaction action = { .sa_handler = on_signal };
+	struct verified *results __cleanup(free_ptr) = calloc(evlist->nr, sizeof(*results));
+
+	if (!results)
+		return STATUS_FAILED;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (verify(&plan, cmd->ms, &got_signal, results))
+		return STATUS_FAILED;
+	return print_verified(evlist, results);
+}
+
+static int verify_cmd(struct bperf_cmd *cmd)
+{
+	struct evlist *evlist = evlist__new();
+	int status = STATUS_FAILED, half = 0, err = evlist ? 0 : -ENOMEM;
+
+	if (!cmd->ms)
+		cmd->ms = 1000;
+	if (!err && !is_permitted()) {
+		evlist__delete(evlist);
 		return STATUS_FAILED;
 	}
-	err = attr_map__lock(path, &attr_map);
-	if (!err) {
-		err = leader__find(attr_map, &leader);
-		if (err)
-			pr_err("cannot look for the leader: %s%s", strerror(-err),
-			       err == -EPERM ? " (needs CAP_SYS_ADMIN: run as root)" : "");
+	if (!err)
+		err = add_events(cmd, evlist);
+	half = err ? 0 : evlist->nr;
+	for (int i = 0; i < half && !err; i++) {
+		const struct evsel *evsel = evlist->evsels[i];
+		struct evsel *twin = evsel__new(&evsel->attr, evsel->name);
+
+		if (evsel->tool != TOOL_NONE || !evsel__is_leader(evsel) || evsel->nr_members > 1) {
+			pr_err("'%s': only events that stand alone and are the kernel's can be verified",
+			       evsel->name);
+			err = -EINVAL;
+		}
+		if (!err && !twin)
+			err = -ENOMEM;
+		if (!err) {
+			twin->pmu = evsel->pmu;
+			twin->own_cpus = evsel->own_cpus ? cpumap__dup(evsel->own_cpus) : NULL;
+			err = evlist__add(evlist, twin);
+			twin = err ? twin : NULL;
+		}
+		evsel__delete(twin);
 	}
-	if (!err && !leader)
-		printf("no events are shared through %s\n", path);
-	if (leader) {
-		leader__repair(leader);
-		print_leader(leader);
+	if (!err)
+		status = verify_events(cmd, evlist);
+	else if (err == -ENOMEM)
+		pr_err("out of memory");
+	evlist__delete(evlist);
+	return status;
+}
+
+/* --- choosing --- */
+
+static const struct {
+	const char *name;
+	int (*run)(struct bperf_cmd *cmd);
+	const struct option_row *rows;
+	const char *usage;
+	const char *help;
+} commands[] = {
+	{ "list", list, list_rows, "perf bperf list [--bpf-attr-map <path>] [-j]",
+	  "What is shared now, and by whom" },
+	{ "prune", prune, prune_rows, "perf bperf prune [--bpf-attr-map <path>]",
+	  "Remove what the dead have left" },
+	{ "verify", verify_cmd, verify_rows,
+	  "perf bperf verify [--bpf-attr-map <path>] [-e <events>] [--time <ms>]",
+	  "Compare shared with plain counts" },
+};
+
+static int usage(void)
+{
+	pr_text("\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		pr_text(" %s %s\n", i ? "      " : "Usage:", commands[i].usage);
+	pr_text("\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		pr_text("    %-10s %s\n", commands[i].name, commands[i].help);
+	pr_text("\n See 'perf bperf COMMAND --help' for a command's options.\n\n");
+	return OPTIONS_USAGE_STATUS;
+}
+
+static int run(size_t c, int argc, char **argv)
+{
+	struct bperf_cmd cmd = {};
+	char *path __cleanup(free_ptr) = NULL;
+	int first, status = STATUS_FAILED;
+
+	if (config__load(&cmd.settings))
+		goto out;
+	cmd.path = cmd.settings.attr_map;
+	first = options__parse(commands[c].rows, commands[c].usage, &cmd, argc, argv);
+	if (first >= 0 && first < argc) {
+		pr_err("%s takes no argument '%s'", commands[c].name, argv[first]);
+		first = -OPTIONS_USAGE_STATUS;
 	}
-	leader__delete(leader);
-	attr_map__delete(attr_map);
-	return err ? STATUS_FAILED : 0;
+	status = -first;
+	if (first < 0)
+		goto out;
+	status = STATUS_FAILED;
+	msg__set_verbose(cmd.verbose);
+	path = cmd.path ? strdup(cmd.path) : attr_map__path();
+	cmd.path = path;
+	cmd.pmus = pmus__new(sysfs_root());
+	if (!path || !cmd.pmus)
+		pr_err("%s", strerror(errno));
+	else
+		status = commands[c].run(&cmd);
+out:
+	leader__delete(cmd.leader);
+	attr_map__delete(cmd.attr_map);
+	pmus__delete(cmd.pmus);
+	config__clear(&cmd.settings);
+	return status;
 }
 
 int cmd_bperf(int argc, char **argv)
 {
-	struct bperf_cmd cmd = {};
-	int first;
+	int status;
 
 	msg__init("perf bperf");
-	if (argc < 2 || strcmp(argv[1], "list")) {
-		if (argc >= 2 && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
-			pr_err("unknown command '%s'", argv[1]);
-		options__usage(rows, usage);
-		return OPTIONS_USAGE_STATUS;
+	for (size_t c = 0; argc > 1 && c < ARRAY_SIZE(commands); c++) {
+		if (strcmp(argv[1], commands[c].name))
+			continue;
+		status = run(c, argc - 1, argv + 1);
+		if (got_signal) {
+			signal(got_signal, SIG_DFL);
+			raise(got_signal);
+		}
+		return status;
 	}
-	first = options__parse(rows, usage, &cmd, argc - 1, argv + 1);
-	if (first >= 0 && first < argc - 1) {
-		pr_err("list takes no argument '%s'", argv[1 + first]);
-		first = -OPTIONS_USAGE_STATUS;
-	}
-	return first < 0 ? -first : list(&cmd);
+	if (argc > 1 && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
+		pr_err("unknown command '%s'", argv[1]);
+	return usage();
 }

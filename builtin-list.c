@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "util/definitions.h"
 #include "util/event_tables.h"
 #include "util/metric.h"
 #include "util/msg.h"
 #include "util/options.h"
+#include "util/pfm.h"
 #include "util/pmu.h"
 #include "util/tracepoint.h"
 #include "util/util.h"
@@ -30,7 +32,8 @@ enum section {
 	SECTION_METRIC = 1 << 7,
 	SECTION_METRICGROUP = 1 << 8,
 	SECTION_ALL = (1 << 9) - 1,
-	SECTION_NONE = 1 << 9,		/* known words without events here */
+	SECTION_PFM = 1 << 9,		/* names that -e does not know: only when asked for */
+	SECTION_NONE = 1 << 10,		/* known words without events here */
 };
 
 static const struct {
@@ -50,6 +53,7 @@ static const struct {
 	{ "metrics", SECTION_METRIC },
 	{ "metricgroup", SECTION_METRICGROUP },
 	{ "metricgroups", SECTION_METRICGROUP },
+	{ "pfm", SECTION_PFM },
 	{ "sdt", SECTION_NONE },
 };
 
@@ -63,13 +67,16 @@ struct row {
 	const char *topic;
 	const char *scale_unit;
 	const char *desc;
+	const char *long_desc;
+	bool is_deprecated;
 	const char *encoding;
 };
 
 struct lister {
 	FILE *out;
 	struct pmus *pmus;
-	bool raw, json, desc, instances, details;
+	struct definitions *defs;
+	bool raw, json, desc, instances, details, deprecated;
 	const char *unit;		/* --unit, or NULL */
 	const char *glob;		/* pattern rows must match, or NULL */
 	bool any;			/* a row has been printed */
@@ -124,6 +131,8 @@ static void print_row(struct lister *l, const struct row *row)
 {
 	char *both __cleanup(free_ptr) = NULL;
 
+	if (row->is_deprecated && !l->deprecated)
+		return;
 	if (!glob_matches(l, row->name) && !glob_matches(l, row->alias) &&
 	    !glob_matches(l, row->topic))
 		return;
@@ -135,7 +144,9 @@ static void print_row(struct lister *l, const struct row *row)
 			{ "EventAlias", row->alias },
 			{ "ScaleUnit", row->scale_unit },
 			{ "EventType", row->json_type },
+			{ "Deprecated", row->is_deprecated ? "1" : NULL },
 			{ "BriefDescription", l->desc ? row->desc : NULL },
+			{ "PublicDescription", l->desc ? row->long_desc : NULL },
 			{ "Encoding", row->encoding },
 			{ NULL, NULL },
 		};
@@ -277,6 +288,16 @@ static bool has_instances(struct lister *l, const struct pmu *pmu)
 	return false;
 }
 
+/* Events of files have names that need no PMU, and texts of their vendor's. */
+static void describe(struct row *row, const struct event_def *def)
+{
+	row->name = def->name;
+	row->topic = def->topic;
+	row->desc = def->desc;
+	row->long_desc = def->long_desc;
+	row->is_deprecated = def->deprecated;
+}
+
 static void list_events_of(struct lister *l, const struct pmu *pmu)
 {
 	bool family = !l->instances && !pmu->is_core && has_instances(l, pmu);
@@ -304,6 +325,8 @@ static void list_events_of(struct lister *l, const struct pmu *pmu)
 				.encoding = encoding,
 			};
 
+			if (event && event->def)
+				describe(&row, event->def);
 			print_row(l, &row);
 		}
 	}
@@ -359,6 +382,28 @@ static void list_tracepoints(struct lister *l)
 		(void)tracepoint__for_each("*", "*", true, list_tracepoint, l);
 }
 
+static void list_pfm_event(void *ctx, const char *pmu, const char *name, const char *desc)
+{
+	struct row row = {
+		.name = name,
+		.type = "libpfm4 event",
+		.json_type = "libpfm4 event",
+		.pmu = pmu,
+		.topic = pmu,
+		.desc = desc,
+	};
+
+	print_row(ctx, &row);
+}
+
+static void list_pfm(struct lister *l)
+{
+	if (pfm__is_built_in())
+		pfm__for_each(list_pfm_event, l);
+	else
+		pr_warn("this perf was built without libpfm4");
+}
+
 static void print_heading(struct lister *l, const char *heading)
 {
 	if (!l->headed && !l->raw && !l->json)
@@ -371,7 +416,7 @@ static void list_metrics(struct lister *l)
 	const struct metric_def *def = NULL;
 
 	l->headed = false;
-	while (!l->unit && (def = metric_defs__next(def))) {
+	while (!l->unit && (def = definitions__next_metric(l->defs, def))) {
 		if (!glob_matches(l, def->name) && !glob_matches(l, def->group))
 			continue;
 		print_heading(l, "Metrics");
@@ -383,6 +428,8 @@ static void list_metrics(struct lister *l)
 				{ "MetricThreshold", def->threshold },
 				{ "ScaleUnit", def->unit },
 				{ "BriefDescription", l->desc ? def->description : NULL },
+				{ "PublicDescription", l->desc ? def->long_description : NULL },
+				{ "Unit", def->pmu },
 				{ NULL, NULL },
 			};
 
@@ -414,7 +461,7 @@ static void list_metricgroups(struct lister *l)
 
 	l->headed = false;
 	/* JSON names the groups of each metric: an array of bare groups would say nothing new */
-	while (!l->json && !l->unit && (def = metric_defs__next(def))) {
+	while (!l->json && !l->unit && (def = definitions__next_metric(l->defs, def))) {
 		char *text __cleanup(free_ptr) = def->group ? strdup(def->group) : NULL;
 		char *save = NULL, *group = text ? strtok_r(text, ";", &save) : NULL;
 
@@ -461,6 +508,8 @@ static void list_sections(struct lister *l, unsigned int sections)
 		list_raw(l);
 	if (sections & SECTION_TRACEPOINT)
 		list_tracepoints(l);
+	if (sections & SECTION_PFM)
+		list_pfm(l);
 	if (sections & SECTION_METRIC)
 		list_metrics(l);
 	if (sections & SECTION_METRICGROUP)
@@ -486,8 +535,15 @@ static void list_word(struct lister *l, const char *word)
 struct list_cmd {
 	struct lister lister;
 	const char *output, *cputype;
-	bool debug, deprecated;
+	bool debug;
 };
+
+static int add_metrics_file(void *ctx, const char *arg)
+{
+	struct list_cmd *cmd = ctx;
+
+	return definitions__add_file(cmd->lister.defs, arg) ? -EINVAL : 0;
+}
 
 #define AT(member) offsetof(struct list_cmd, member)
 
@@ -500,9 +556,10 @@ static const struct option_row rows[] = {
 	{ 0, "cputype", OPT_STRING, AT(cputype), NULL, "type",
 	  "of several core PMUs list only this one, e.g. core or atom" },
 	{ 0, "debug", OPT_FLAG, AT(debug), NULL, NULL, "say more about problems" },
-	/* none of the names known here is deprecated, so this changes nothing */
-	{ 0, "deprecated", OPT_FLAG, AT(deprecated), NULL, NULL, "list deprecated events, too" },
+	{ 0, "deprecated", OPT_FLAG, AT(lister.deprecated), NULL, NULL, "list deprecated events, too" },
 	{ 0, "details", OPT_FLAG, AT(lister.details), NULL, NULL, "print what names stand for" },
+	{ 0, "metrics-file", OPT_CALL, 0, add_metrics_file, "file",
+	  "a file or directory that defines metrics and events" },
 	{ 0, "raw-dump", OPT_FLAG, AT(lister.raw), NULL, NULL, "print bare names on one line" },
 	{ 0, "raw", OPT_FLAG, AT(lister.raw), NULL, NULL, NULL },
 	{ 0, "unit", OPT_STRING, AT(lister.unit), NULL, "PMU", "list only the events of this PMU" },
@@ -510,7 +567,7 @@ static const struct option_row rows[] = {
 };
 
 static const char usage[] =
-	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|GLOB...]";
+	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|pfm|GLOB...]";
 
 int cmd_list(int argc, char **argv)
 {
@@ -519,16 +576,21 @@ int cmd_list(int argc, char **argv)
 	int i, ret = 1;
 
 	msg__init("perf list");
+	l->pmus = pmus__new(sysfs_root());
+	l->defs = definitions__new();
+	if (!l->pmus || !l->defs) {
+		pr_err("cannot read the PMUs: %s", strerror(errno));
+		goto out;
+	}
+	definitions__add_places(l->defs);
+	pmus__set_definitions(l->pmus, l->defs);
 	i = options__parse(rows, usage, &cmd, argc, argv);
-	if (i < 0)
-		return OPTIONS_USAGE_STATUS;
+	if (i < 0) {
+		ret = -i;
+		goto out;
+	}
 	if (cmd.debug)
 		msg__set_verbose(2);
-	l->pmus = pmus__new(sysfs_root());
-	if (!l->pmus) {
-		pr_err("cannot read the PMUs: %s", strerror(errno));
-		return 1;
-	}
 	if (cmd.cputype && pmus__set_cputype(l->pmus, cmd.cputype)) {
 		pr_err("--cputype %s: there is no such core PMU", cmd.cputype);
 		goto out;
@@ -558,5 +620,6 @@ out:
 		ret = 1;
 	}
 	pmus__delete(l->pmus);
+	definitions__delete(l->defs);
 	return ret;
 }

@@ -3,16 +3,21 @@
 #include "builtin.h"
 
 #include "util/cgroup.h"
+#include "util/config.h"
 #include "util/control.h"
 #include "util/default_events.h"
+#include "util/definitions.h"
 #include "util/evlist.h"
+#include "util/metric_plan.h"
 #include "util/msg.h"
 #include "util/options.h"
 #include "util/parse_events.h"
+#include "util/pfm.h"
 #include "util/pmu.h"
 #include "util/stat.h"
 #include "util/stat_run.h"
 #include "util/target.h"
+#include "util/tool_facts.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -25,6 +30,7 @@
 #include <time.h>
 
 #define STATUS_FAILED 1
+#define STATUS_NO_METRIC 2
 #define STATUS_INVALID 22
 #define STATUS_NO_RECORD 255
 #define NO_LOG_FD INT_MIN
@@ -43,9 +49,12 @@ static void on_signal(int sig)
 
 struct stat_cmd {
 	struct stat_run run;
+	struct definitions *defs;
 	struct pmus *pmus;
 	struct evlist *evlist;
+	struct metric_plan metrics;
 	struct control control;
+	struct config settings;		/* of the configuration files */
 	struct parse_events_options parse;	/* of the -e that follow */
 	int last_e;			/* index of the first event of the last -e */
 	bool has_e;
@@ -55,7 +64,8 @@ struct stat_cmd {
 	const struct cgroup **cgroup_of;	/* -G: by event, NULL: unrestricted */
 	int nr_cgroups, nr_before_G;	/* places of those; events given before the last -G */
 	const char *each_cgroup;	/* --for-each-cgroup LIST */
-	bool has_control;
+	const char *control_spec;	/* --control; NULL: none */
+	bool has_control;		/* it has been opened */
 	const char *pre, *post;		/* commands before and after each run */
 	bool sync;			/* -S: flush file systems before each run */
 	const char *output_path;	/* -o */
@@ -84,6 +94,25 @@ static int parse_e(void *ctx, const char *arg)
 	cmd->last_e = first;
 	cmd->has_e = true;
 	return 0;
+}
+
+static int parse_pfm_events(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	struct parse_error error = {};
+	int first = cmd->evlist->nr, err;
+
+	err = pfm__parse(cmd->evlist, cmd->pmus, arg, &error);
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	else if (err == -ENOSYS)
+		pr_err("--pfm-events: this perf was built without libpfm4");
+	else if (err)
+		pr_err("%s", strerror(-err));
+	parse_error__clear(&error);
+	cmd->last_e = first;
+	cmd->has_e |= !err;
+	return err ? -EINVAL : 0;
 }
 
 /* Whether an option that changes how -e is read comes in time; says so when not. */
@@ -127,6 +156,41 @@ static int set_hybrid_merge(void *ctx, const char *arg __unused)
 	return is_before_events(cmd, "--hybrid-merge") ? 0 : -EINVAL;
 }
 
+static int parse_metrics(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	return metric_plan__add_names(&cmd->metrics, arg) ? -EINVAL : 0;
+}
+
+/* The CPU's own groups of metrics. Those of --topdown and --smi-cost say more than counts do. */
+static int set_topdown(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->metrics.topdown = true;
+	cmd->run.config.metric_only = true;
+	return 0;
+}
+
+static int set_smi_cost(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->metrics.smi_cost = true;
+	cmd->run.config.metric_only = true;
+	return 0;
+}
+
+static int parse_metrics_file(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--metrics-file"))
+		return -EINVAL;
+	return definitions__add_file(cmd->defs, arg) ? -EINVAL : 0;
+}
+
 static int only_level(bool *this, bool other)
 {
 	*this = true;
@@ -158,16 +222,6 @@ static int parse_filter(void *ctx, const char *arg)
 		return -EINVAL;
 	}
 	return evlist__set_filter(cmd->evlist, cmd->last_e, arg);
-}
-
-static int parse_control(void *ctx, const char *arg)
-{
-	struct stat_cmd *cmd = ctx;
-
-	if (cmd->has_control)
-		control__close(&cmd->control);
-	cmd->has_control = !control__open(&cmd->control, arg);
-	return cmd->has_control ? 0 : -EINVAL;
 }
 
 /* The n-th name, of all -G together, belongs to the n-th event; one with an empty name is free. */
@@ -314,7 +368,7 @@ static const struct option_row rows[] = {
 	{ 'B', "big-num", OPT_CALL_NONE, .call = set_big_num, .help = "group digits (the default)" },
 	{ 'C', "cpu", OPT_STRING, AT(run.target.cpu_list), .arg = "cpu-list",
 	  .help = "count on these CPUs" },
-	{ 0, "control", OPT_CALL, .call = parse_control, .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
+	{ 0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
 	  .help = "take commands: enable, disable, ping, stop" },
 	{ 0, "cputype", OPT_CALL, .call = parse_cputype, .arg = "core PMU",
 	  .help = "of several core PMUs use this one for the -e that follow" },
@@ -343,7 +397,17 @@ static const struct option_row rows[] = {
 	{ 0, "metric-only", OPT_FLAG, AT(run.config.metric_only), .help = "print metrics, no counts" },
 	{ 0, "no-merge", OPT_CALL_NONE, .call = no_merge,
 	  .help = "as -A, and a row for each PMU instance" },
-	{ 0, "metrics", OPT_NEGATED, AT(run.config.no_metrics),
+	{ 'M', "metrics", OPT_CALL, .call = parse_metrics, .arg = "metric,group,...",
+	  .help = "metrics and groups of them: perf list metrics" },
+	{ 0, "metrics-file", OPT_CALL, .call = parse_metrics_file, .arg = "file",
+	  .help = "a file or directory that defines metrics and events" },
+	{ 0, "metric-no-group", OPT_FLAG, AT(metrics.options.no_group),
+	  .help = "do not group the events of -M" },
+	{ 0, "metric-no-merge", OPT_FLAG, AT(metrics.options.no_merge),
+	  .help = "events of its own for each metric of -M" },
+	{ 0, "metric-no-threshold", OPT_FLAG, AT(metrics.options.no_threshold),
+	  .help = "no events that only thresholds of -M need" },
+	{ 0, "no-metrics", OPT_FLAG, AT(run.config.no_metrics),
 	  .help = "no ratios behind the counts of -e" },
 	{ 'n', "null", OPT_FLAG, AT(run.config.null_run),
 	  .help = "no default events: only time is measured" },
@@ -364,6 +428,8 @@ static const struct option_row rows[] = {
 	{ 0, "per-thread", OPT_FLAG, AT(run.target.per_thread), .help = "a row for each thread" },
 	{ 0, "percore-show-thread", OPT_FLAG, AT(run.config.percore_show_thread),
 	  .help = "with -A, print the core's sum of percore events for each CPU" },
+	{ 0, "pfm-events", OPT_CALL, .call = parse_pfm_events, .arg = "event",
+	  .help = "events to count by the names of libpfm4: perf list pfm" },
 	{ 0, "pmu-filter", OPT_CALL, .call = parse_pmu_filter, .arg = "PMU",
 	  .help = "use only this PMU for the -e that follow" },
 	{ 0, "post", OPT_STRING, AT(post), .arg = "command", .help = "run this after each run" },
@@ -377,9 +443,15 @@ static const struct option_row rows[] = {
 	  .help = "cgroups with the most of this event first" },
 	{ 'S', "sync", OPT_FLAG, AT(sync), .help = "flush file systems before each run" },
 	{ 0, "summary", OPT_FLAG, AT(run.config.summary), .help = "print totals after -I" },
+	{ 0, "smi-cost", OPT_CALL_NONE, .call = set_smi_cost,
+	  .help = "what system management interrupts cost (Intel)" },
 	{ 't', "tid", OPT_STRING, AT(run.target.tid_list), .arg = "tid-list",
 	  .help = "count these threads" },
 	{ 0, "table", OPT_FLAG, AT(run.config.table), .help = "with -r, print each run's time" },
+	{ 0, "td-level", OPT_UINT, AT(metrics.td_level), .arg = "n", .help = "with --topdown: so deep; 0: all" },
+	{ 0, "topdown", OPT_CALL_NONE, .call = set_topdown,
+	  .help = "where the pipeline loses time, by metrics of the CPU" },
+	{ 'T', "transaction", OPT_FLAG, AT(metrics.transaction), .help = "metrics of hardware transactions" },
 	{ 0, "timeout", OPT_UINT, AT(run.timeout_ms), .arg = "ms", .help = "stop after that time" },
 	{ 0, "top", OPT_UINT, AT(run.config.top), .arg = "n",
 	  .help = "print only the n cgroups with the most of the event of --sort, else the first" },
@@ -396,6 +468,17 @@ struct conflict {
 	const char *text;
 };
 
+static bool is_sharing(const struct stat_cmd *cmd)
+{
+	bool is_sharing = cmd->run.share_all;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(cmd->evlist, evsel, i)
+		is_sharing |= evsel->share;
+	return is_sharing;
+}
+
 /* What cannot be meant together; refused before anything is opened. */
 static int check_conflicts(const struct stat_cmd *cmd)
 {
@@ -404,7 +487,11 @@ static int check_conflicts(const struct stat_cmd *cmd)
 	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD;
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
+		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
+		{ cmd->metrics.td_level > MAX_TD_LEVEL, "--td-level: at most 6" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
+		{ cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
+		  "--append needs a file to append to: -o or --log-fd" },
 		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
 		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
@@ -413,14 +500,14 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		{ config->metric_only && target->per_thread,
 		  "--metric-only and --per-thread: not together" },
 		{ config->table && config->run_count <= 1, "--table needs -r N with N > 1" },
-		{ is_topology && target__has_task(target),
-		  "a breakdown by CPU, core and the like needs -a or -C" },
+		{ is_topology && target__has_task(target) && !is_sharing(cmd),
+		  "a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters" },
 		{ cmd->run.timeout_ms && config->interval_ms, "--timeout and -I: not together" },
 		{ cmd->run.interval_count && !config->interval_ms, "--interval-count needs -I" },
 		{ cmd->run.timeout_ms && cmd->run.timeout_ms < 10, "--timeout: at least 10 ms" },
 		{ config->interval_clear && !config->interval_ms, "--interval-clear needs -I" },
 		{ cmd->run.delay_ms < -1, "-D: a number of milliseconds, or -1" },
-		{ cmd->run.delay_ms == -1 && !cmd->has_control && !target->argc,
+		{ cmd->run.delay_ms == -1 && !cmd->control_spec && !target->argc,
 		  "-D -1: nothing would ever be counted without --control" },
 		{ cmd->nr_cgroups && cmd->each_cgroup, "-G and --for-each-cgroup: not together" },
 		{ (cmd->nr_cgroups || cmd->each_cgroup) &&
@@ -594,14 +681,47 @@ static int repeat_for_each(struct stat_cmd *cmd)
 	return err;
 }
 
+static void set_metric_options(struct stat_cmd *cmd)
+{
+	struct metric_request_options *options = &cmd->metrics.options;
+	struct stat_config *config = &cmd->run.config;
+
+	/* Thresholds only colour, and in these formats there is nothing to be coloured. */
+	options->no_threshold |= config->csv_sep || (config->metric_only && config->json);
+	options->scope.defs = cmd->defs;
+	options->scope.pmus = cmd->pmus;
+	options->scope.target = &cmd->run.target;
+	options->scope.target_cpu = !target__has_task(&cmd->run.target);
+	options->scope.literal = tool__literal;
+	config->requests = &cmd->metrics.requests;
+}
+
+/* Return: 0, or an exit status after a message. */
+static int add_metrics(struct stat_cmd *cmd)
+{
+	set_metric_options(cmd);
+	switch (metric_plan__add_events(&cmd->metrics, cmd->evlist)) {
+	case 0:
+		return 0;
+	case -ENOENT:
+		return STATUS_NO_METRIC;
+	case -EINVAL:
+		return STATUS_INVALID;
+	default:
+		return STATUS_FAILED;
+	}
+}
+
 static int add_events(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
 	int err;
 
-	if (!cmd->evlist->nr && !config->null_run) {
+	if (!cmd->evlist->nr && metric_plan__is_empty(&cmd->metrics) && !config->null_run) {
 		err = default_events__add(cmd->evlist, cmd->pmus,
 					  !target__has_task(&cmd->run.target), cmd->detail);
+		if (!err)
+			err = metric_plan__add_defaults(&cmd->metrics, cmd->evlist, cmd->detail);
 		if (err)
 			return err;
 	}
@@ -641,6 +761,7 @@ static bool is_done(const char *command, int *status)
 static int run_all(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
+	const struct stat_times nothing = {};
 	int status = 0;
 
 	for (int i = 0; (!config->run_count || i < config->run_count) && !got_signal; i++) {
@@ -648,8 +769,14 @@ static int run_all(struct stat_cmd *cmd)
 
 		if (config->verbose && config->run_count > 1)
 			fprintf(config->output, "[ perf stat: executing run #%d ... ]\n", i + 1);
-		if (!is_done(cmd->pre, &status))
+		if (!is_done(cmd->pre, &status)) {
+			/* There is a table all the same: of what has not been counted. */
+			if ((!config->run_count || !i) && stat__run_done(cmd->run.stat, &nothing))
+				return STATUS_FAILED;
+			if (!config->run_count && stat__print(cmd->run.stat))
+				return STATUS_FAILED;
 			break;
+		}
 		if (cmd->sync)
 			sync();
 		failed = stat_run__once(&cmd->run, &status);
@@ -698,17 +825,36 @@ static int run_cmd(struct stat_cmd *cmd)
 	return status;
 }
 
+/* What the configuration files say is the default of options. */
+static int load_settings(struct stat_cmd *cmd)
+{
+	const struct config *settings = &cmd->settings;
+	int err = config__load(&cmd->settings);
+
+	if (err)
+		return err;
+	cmd->no_big_num = settings->no_big_num;
+	cmd->run.config.no_csv_summary = settings->no_csv_summary;
+	cmd->run.share_events = settings->bpf_counter_events;
+	cmd->run.plan.attr_map_path = settings->attr_map;
+	cmd->run.plan.trusted_owners = settings->trusted;
+	return 0;
+}
+
 static void clear(struct stat_cmd *cmd)
 {
 	stat__delete(cmd->run.stat);
+	config__clear(&cmd->settings);
 	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
 		fclose(cmd->file);
+	metric_plan__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
 	cgroup_list__delete(cmd->run.plan.cgroups);
 	free(cmd->cgroup_of);
 	pmus__delete(cmd->pmus);
+	definitions__delete(cmd->defs);
 }
 
 /* These words, down to three letters, are commands of perf stat itself; NULL is not. */
@@ -723,6 +869,7 @@ int cmd_stat(int argc, char **argv)
 {
 	struct stat_cmd cmd = {
 		.log_fd = NO_LOG_FD,
+		.metrics = { .td_level = 1 },
 		.run = { .config = { .aggr_mode = AGGR_GLOBAL, .run_count = 1 }, .signal = &got_signal },
 	};
 	int first, err, status = STATUS_INVALID;
@@ -731,14 +878,24 @@ int cmd_stat(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	cmd.pmus = pmus__new(sysfs_root());
 	cmd.evlist = evlist__new();
+	cmd.defs = definitions__new();
 	cmd.run.plan.cgroups = cgroup_list__new();
-	if (!cmd.pmus || !cmd.evlist || !cmd.run.plan.cgroups) {
+	if (!cmd.pmus || !cmd.evlist || !cmd.defs || !cmd.run.plan.cgroups) {
 		pr_err("%s", strerror(errno));
 		clear(&cmd);
 		return STATUS_FAILED;
 	}
+	definitions__add_places(cmd.defs);
+	pmus__set_definitions(cmd.pmus, cmd.defs);
 	cmd.run.plan.evlist = cmd.evlist;
 	cmd.run.config.target = &cmd.run.target;
+	cmd.run.config.literal = tool__literal;
+	cmd.run.config.defs = cmd.defs;
+	cmd.run.config.pmus = cmd.pmus;
+	if (load_settings(&cmd)) {
+		clear(&cmd);
+		return STATUS_FAILED;
+	}
 
 	first = options__parse(rows, usage, &cmd, argc, argv);
 	if (first < 0) {
@@ -758,9 +915,19 @@ int cmd_stat(int argc, char **argv)
 	cmd.run.config.big_num = !cmd.no_big_num;
 	msg__set_verbose(cmd.run.config.verbose);
 	err = target__validate(&cmd.run.target);
+	if (!err)
+		err = add_metrics(&cmd);
+	if (err > 0)
+		status = err;
 	if (!err) {
 		widen_target(&cmd);
 		err = check_conflicts(&cmd);
+	}
+	if (!err && cmd.control_spec) {
+		err = control__open(&cmd.control, cmd.control_spec);
+		cmd.has_control = !err;
+		if (err)
+			status = OPTIONS_USAGE_STATUS;
 	}
 	if (!err) {
 		warn_unlikely(&cmd);

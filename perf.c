@@ -24,7 +24,7 @@ static const struct command {
 } commands[] = {
 	{ "stat", cmd_stat, "Count events of a command, of processes, CPUs or the whole system" },
 	{ "list", cmd_list, "List the events that can be counted" },
-	{ "bperf", cmd_bperf, "Show which events are shared, and by whom" },
+	{ "bperf", cmd_bperf, "Show, clean up and check what is shared" },
 	{ "version", cmd_version, "Show the version; --build-options: and what is built in" },
 	{ "help", cmd_help, "Show this list, or the help of one command" },
 };
@@ -101,7 +101,11 @@ static const struct {
 	{ "bpf_skeletons", "HAVE_BPF_SKEL", true },
 	{ "libbpf", "HAVE_LIBBPF_SUPPORT", true },
 	{ "libelf", "HAVE_LIBELF_SUPPORT", true },
+#ifdef HAVE_LIBPFM
+	{ "libpfm4", "HAVE_LIBPFM", true },
+#else
 	{ "libpfm4", "HAVE_LIBPFM", false },
+#endif
 	{ "libtraceevent", "HAVE_LIBTRACEEVENT", false },
 };
 

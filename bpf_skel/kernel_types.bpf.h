@@ -70,10 +70,8 @@ struct task_struct {
  * CONFIG_KALLSYMS_ALL is set, and a program that names it loads nowhere else; each task's
  * se.cfs_rq leads there, too (CONFIG_FAIR_GROUP_SCHED).
  */
-static __always_inline struct task_struct *next_task(void)
+static __always_inline struct task_struct *next_task(struct task_struct *current)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-
 	return current->se.cfs_rq->rq->curr;
 }
 

@@ -35,6 +35,43 @@ struct {
 	__uint(max_entries, MAX_EVENTS);	/* times nr_cpus, set before load */
 } events SEC(".maps");
 
+/*
+ * The arrays of other leaders whose events are read in place of our own, by slot. Kept in here, they
+ * outlive those leaders. Written by user space under the lock.
+ */
+struct foreign_events {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, 1);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);			/* slot */
+	__uint(max_entries, MAX_EVENTS);
+	__array(values, struct foreign_events);
+} foreign SEC(".maps");
+
+/*
+ * What followers of other implementations read after each run of on_switch: what it added, on this
+ * CPU. Their programs use the inner maps.
+ */
+struct diff {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(key_size, sizeof(__u32));	/* 0 */
+	__uint(value_size, sizeof(struct bpf_perf_event_value));
+	__uint(max_entries, 1);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);			/* slot */
+	__uint(max_entries, MAX_EVENTS);
+	__array(values, struct diff);
+} diffs SEC(".maps");
+
 /* The events of each CPU, as its last sync read them. Written by on_sync, read by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -146,7 +183,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, __u32);
-	__uint(max_entries, MAX_CLASSES);
+	__uint(max_entries, FOR_JOINING(MAX_CLASSES));
 } wanted SEC(".maps");
 
 /* epoch is written by user space under the lock, the others by on_mkdir. */
@@ -214,9 +251,26 @@ static __always_inline void raise_seq(__u64 *seq)
 	__sync_lock_test_and_set(seq, *seq + 1);
 }
 
-static __always_inline long read_event(__u32 slot, __u32 cpu, struct bpf_perf_event_value *now)
+static __attribute__((noinline)) long read_foreign(__u32 slot, __u32 idx,
+						   struct bpf_perf_event_value *now)
+{
+	void *inner = bpf_map_lookup_elem(&foreign, &slot);
+
+	if (!inner)
+		return -2;	/* ENOENT */
+	return bpf_perf_event_read_value(inner, idx, now, sizeof(*now));
+}
+
+static __always_inline long read_own(__u32 slot, __u32 cpu, struct bpf_perf_event_value *now)
 {
 	return bpf_perf_event_read_value(&events, (__u64)slot * nr_cpus + cpu, now, sizeof(*now));
+}
+
+static __always_inline long read_event(const struct event_base *base, __u32 slot, __u32 cpu,
+				       struct bpf_perf_event_value *now)
+{
+	return base->flags & EVENT_FOREIGN ? read_foreign(slot, base->foreign_idx, now) :
+					     read_own(slot, cpu, now);
 }
 
 static __always_inline void set_snapshot(struct event_reading *snap,
@@ -244,17 +298,19 @@ struct slice {
 	__u32 cell;
 	__u32 cpu;
 	__u32 done;			/* events before the loop's first */
-	bool at_switch;			/* the kernel has not counted this switch yet */
+	bool is_quick;			/* a switch, and all events are our own */
 	/* Bit per enum switch_event that has one: the kernel adds 1 to such events later */
 	__u32 missing_from, missing_to;
 	__u32 stride;			/* nr_cpus, nearer */
 };
 
 static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
-					struct bpf_perf_event_value *now)
+					struct bpf_perf_event_value *now, bool is_quick)
 {
-	if (!bpf_perf_event_read_value(&events, (__u64)slot * slice->stride + slice->cpu, now,
-				       sizeof(*now)))
+	if (!(is_quick ? bpf_perf_event_read_value(&events,
+						   (__u64)slot * slice->stride + slice->cpu, now,
+						   sizeof(*now)) :
+			 read_event(&slice->state->base[slot], slot, slice->cpu, now)))
 		return false;
 	snap->gen = 0;
 	slice->state->failed_reads++;
@@ -276,7 +332,7 @@ static __always_inline void add_difference(struct slice *slice, __u32 i,
  * One event of the slice that ends: what it counted is added to the class. A context switch that
  * the kernel has not counted yet belongs to the task that goes.
  */
-static __always_inline long end_one(__u32 i, struct slice *slice)
+static __always_inline long end_one(__u32 i, struct slice *slice, bool is_quick)
 {
 	__u32 slot = slice->from->slot[i] % MAX_EVENTS;
 	struct event_reading *snap = &slice->snapshot[slot];
@@ -285,7 +341,7 @@ static __always_inline long end_one(__u32 i, struct slice *slice)
 
 	/* Or the compiler works out the address of each field anew. */
 	barrier_var(snap);
-	if (read_failed(slice, snap, slot, &now))
+	if (read_failed(slice, snap, slot, &now, is_quick))
 		return 0;
 	/* A snapshot of another event, or of none: nothing is known of this slice. */
 	if (snap->gen == gen) {
@@ -299,7 +355,7 @@ static __always_inline long end_one(__u32 i, struct slice *slice)
 }
 
 /* One event of the slice that begins, unless it was read for the one that ended. */
-static __always_inline long begin_one(__u32 i, struct slice *slice)
+static __always_inline long begin_one(__u32 i, struct slice *slice, bool is_quick)
 {
 	__u32 slot;
 	struct bpf_perf_event_value now;
@@ -310,7 +366,7 @@ static __always_inline long begin_one(__u32 i, struct slice *slice)
 		return 0;
 	snap = &slice->snapshot[slot];
 	barrier_var(snap);
-	if (read_failed(slice, snap, slot, &now))
+	if (read_failed(slice, snap, slot, &now, is_quick))
 		return 0;
 	if (slice->missing_to)
 		now.counter += slice->missing_to >> slice->to->is_switches[i] & 1;
@@ -320,12 +376,12 @@ static __always_inline long begin_one(__u32 i, struct slice *slice)
 
 static long end_event(__u32 i, struct slice *slice)
 {
-	return end_one((i + slice->done) % SET_EVENTS, slice);
+	return end_one((i + slice->done) % SET_EVENTS, slice, false);
 }
 
 static long begin_event(__u32 i, struct slice *slice)
 {
-	return begin_one((i + slice->done) % SET_EVENTS, slice);
+	return begin_one((i + slice->done) % SET_EVENTS, slice, false);
 }
 
 /*
@@ -335,11 +391,11 @@ static long begin_event(__u32 i, struct slice *slice)
 static __always_inline void end_events(struct slice *slice, __u32 nr)
 {
 	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
-	if (slice->at_switch) {
+	if (slice->is_quick) {
 #pragma clang loop unroll(full)
 		for (__u32 i = 0; i < QUICK_EVENTS; i++) {
 			if (i < nr)
-				end_one(i, slice);
+				end_one(i, slice, true);
 		}
 		slice->done = QUICK_EVENTS;
 	}
@@ -350,11 +406,11 @@ static __always_inline void end_events(struct slice *slice, __u32 nr)
 static __always_inline void begin_events(struct slice *slice, __u32 nr)
 {
 	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
-	if (slice->at_switch) {
+	if (slice->is_quick) {
 #pragma clang loop unroll(full)
 		for (__u32 i = 0; i < QUICK_EVENTS; i++) {
 			if (i < nr)
-				begin_one(i, slice);
+				begin_one(i, slice, true);
 		}
 		slice->done = QUICK_EVENTS;
 	}
@@ -400,7 +456,8 @@ static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum clas
 				   __u32 old, __u32 new, bool at_switch, __u32 missing)
 {
 	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = at_switch,
+		.state = state, .cpu = cpu,
+		.is_quick = at_switch && !(state->mode & MODE_FOREIGN),
 		.snapshot = state->snapshot[kind],
 	};
 	bool is_same;
@@ -579,6 +636,80 @@ static __always_inline void change_running(void)
 		bpf_local_irq_restore(&flags);
 }
 
+/* What the loop over served events shares. */
+struct serving {
+	struct cpu_state *state;
+	__u32 cpu;
+	bool at_switch;
+	bool is_busy;
+};
+
+/* Every run writes every diff: what is in one is added by its followers, whatever ran. */
+static long serve_one(__u32 i, struct serving *serving)
+{
+	struct cpu_state *state = serving->state;
+	__u32 slot = state->serve[i % MAX_EVENTS], zero = 0, gen;
+	const struct event_base *base;
+	struct event_reading *last;
+	struct bpf_perf_event_value *diff, now;
+	void *inner;
+
+	if (slot >= MAX_EVENTS)
+		return 0;
+	base = &state->base[slot];
+	last = &state->served[slot];
+	gen = base->gen;
+	inner = bpf_map_lookup_elem(&diffs, &slot);
+	diff = inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
+	if (!diff)
+		return 0;
+	diff->counter = diff->enabled = diff->running = 0;
+	if (serving->is_busy)
+		return 0;
+	if (read_event(base, slot, serving->cpu, &now)) {
+		last->gen = 0;
+		return 0;
+	}
+	if (serving->at_switch && base->flags & EVENT_SWITCHES)
+		now.counter++;
+	if (last->gen == gen) {
+		diff->counter = now.counter - last->counter;
+		diff->enabled = now.enabled - last->enabled_ns;
+		diff->running = now.running - last->running_ns;
+	}
+	set_snapshot(last, &now, gen);
+	return 0;
+}
+
+/*
+ * Run for followers of other implementations, whose programs run right after. A test run can be
+ * interrupted by another and must not find itself half done.
+ */
+static __always_inline void serve(struct cpu_state *state, __u32 cpu, bool at_switch)
+{
+	struct serving serving = { .state = state, .cpu = cpu, .at_switch = at_switch };
+
+	serving.is_busy = state->busy;
+	if (!serving.is_busy && !at_switch)
+		*(volatile __u64 *)&state->busy = 1;
+	barrier();
+	bpf_loop(state->nr_serve, serve_one, &serving, 0);
+	barrier();
+	if (!serving.is_busy && !at_switch)
+		*(volatile __u64 *)&state->busy = 0;
+}
+
+/* What on_switch does besides looking after tasks; whether there are any. */
+static __attribute__((noinline)) int do_others(struct cpu_state *state, __u32 cpu, bool at_switch)
+{
+	if (state->mode & MODE_SERVE)
+		serve(state, cpu, at_switch);
+	else if (!at_switch && !state->strangers++)
+		/* The first of them: one of our runs is to look after it. */
+		bpf_ringbuf_output(&calls, &cpu, sizeof(cpu), BPF_RB_FORCE_WAKEUP);
+	return at_switch && state->mode & MODE_TASKS;
+}
+
 /*
  * The program that the attr map's entries lead to, through its link. While tasks are counted, a
  * link of its own attaches it to sched_switch; the one that is found hangs on a tracepoint that
@@ -591,13 +722,17 @@ int on_switch(void *ctx __attribute__((unused)))
 {
 	__u32 cpu = bpf_get_smp_processor_id(), class;
 	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	struct task_struct *current = bpf_get_current_task_btf(), *to = next_task(current);
 	__u64 next;
 
 	if (!state)
 		return 0;
-	next = address_of(next_task(), &state->next);
+	if ((to == current || (state->mode & (MODE_SERVE | MODE_TASKS)) != MODE_TASKS) &&
+	    !do_others(state, cpu, to != current))
+		return 0;
+	next = address_of(to, &state->next);
 	class = class_of(next);
-	if (state->class[OF_TASK] == class || next == bpf_get_current_task())
+	if (state->class[OF_TASK] == class)
 		return 0;
 	if (state->busy) {
 		state->lost++;
@@ -632,7 +767,7 @@ static long sync_event(__u32 slot, struct sync *sync)
 		return 0;
 	to = &sync->row->event[slot];
 	base = &sync->state->base[slot];
-	err = read_event(slot, sync->cpu, &now);
+	err = read_event(base, slot, sync->cpu, &now);
 	to->gen = base->gen;
 	to->err = -err;
 	if (err)
@@ -713,7 +848,7 @@ int on_hotplug(struct bpf_raw_tracepoint_args *ctx)
 	state->is_leaving = target < now;
 	if (target >= now) {
 		state->up_ns = bpf_ktime_get_ns();
-		bpf_ringbuf_output(&calls, &cpu, sizeof(cpu), 0);
+		bpf_ringbuf_output(&calls, &cpu, sizeof(cpu), BPF_RB_FORCE_WAKEUP);
 		return 0;
 	}
 	if (has_irq_save())
@@ -819,7 +954,7 @@ int on_exit_event(void *ctx __attribute__((unused)))
 }
 
 /* Near it, on kernels that allow no kprobe there. */
-SEC("raw_tp/sched_process_exit")
+SEC("?raw_tp/sched_process_exit")
 int on_exit(void *ctx __attribute__((unused)))
 {
 	return end_task();

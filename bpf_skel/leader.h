@@ -10,9 +10,10 @@
 #ifndef __bpf__
 #include <assert.h>
 #include <linux/types.h>
+#include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 4
+#define LEADER_LAYOUT 5
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -43,6 +44,12 @@
 /* One marking has at most two per class; those of earlier ones are left until it is half full. */
 #define MAX_TRANSITIONS (2 * MAX_CLASSES)
 
+/*
+ * Of classes, sets and cells those who join can have half. A run that ends needs the rest: for each
+ * class with a scope of it there has to be one without, before the first can be given up.
+ */
+#define FOR_JOINING(max) ((max) / 2)
+
 /* Cgroups that some run counts by themselves. */
 #define MAX_CGROUPS 16384
 
@@ -60,7 +67,7 @@
 #define SEEN_BITS 10
 
 /* Sets of events that classes count. Classes of runs with the same events have the same set. */
-#define MAX_SETS 512
+#define MAX_SETS 1024
 #define SET_EVENTS 64
 
 /*
@@ -68,7 +75,7 @@
  * per CPU each), the first with the leader, others when classes need them.
  */
 #define CHUNK_CELLS 2048
-#define MAX_CHUNKS 128
+#define MAX_CHUNKS 256
 #define MAX_CELLS (CHUNK_CELLS * MAX_CHUNKS)
 
 /*
@@ -104,7 +111,12 @@ struct event_base {
 	__u64 running_ns;
 	__u32 gen;		/* raised before another perf event is put here; never 0 then */
 	__u32 epoch;		/* cpu_state.epoch of that, plus 1; another one: to be done again */
+	__u32 flags;		/* EVENT_* */
+	__u32 foreign_idx;	/* EVENT_FOREIGN: index in the slot's array of `foreign` */
 };
+
+#define EVENT_FOREIGN	1	/* opened by another leader, and read from its array */
+#define EVENT_SWITCHES	2	/* counts context switches, in kernel mode */
 
 /* The readings of one CPU, for runs that count whole CPUs. */
 struct cpu_readings {
@@ -131,7 +143,7 @@ struct cpu_state {
 	__u64 cgroup;		/* whose class that is: number of the running task's cgroup */
 	__u32 cgroup_epoch;	/* `cgroup_epoch` when that was looked up */
 	__u32 fresh[2];		/* classes of tasks whose events were read... */
-	__u32 pad;
+	__u32 mode;		/* MODE_*: what on_switch does; written by user space under the lock */
 	__u64 fresh_task;	/* ...at the switch to this one; 0: to none */
 	__u64 next;		/* scratch of on_switch */
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
@@ -140,11 +152,21 @@ struct cpu_state {
 	__u64 up_ns;		/* CLOCK_MONOTONIC when it last came online; 0: it always was */
 	__u32 epoch;		/* even; raised while it goes offline, again and again */
 	__u32 is_leaving;	/* 1 from then until it comes back */
+	__u64 strangers;	/* runs of on_switch that were no switch, and not served */
+	__u32 nr_serve;		/* MODE_SERVE: slots that are served; written by user space */
+	__u32 pad;
+	__u16 serve[MAX_EVENTS];
 	/* Where the running slices began; gen 0: unknown */
 	struct event_reading snapshot[NR_CLASS_KINDS][MAX_EVENTS];
 	struct event_base base[MAX_EVENTS];
+	struct event_reading served[MAX_EVENTS];	/* as of the last run of on_switch; gen 0: unknown */
 	struct seen_cgroup seen[1 << SEEN_BITS];
 };
+
+/* cpu_state.mode */
+#define MODE_TASKS	1	/* tasks are followed: their classes mean something */
+#define MODE_SERVE	2	/* followers of other implementations read what each switch counted */
+#define MODE_FOREIGN	4	/* some events are other leaders' */
 
 /* A cgroup with a class of its own, at the position that `cgroup_ids` has for its number. */
 struct reg_cgroup {
@@ -152,7 +174,6 @@ struct reg_cgroup {
 	__u32 class;		/* all scopes of it and of the cgroups above it; stored in place */
 	__u32 pad;
 };
-
 
 /* Of cgroups. In .bss of the programs. */
 struct cgroup_clock {
@@ -334,6 +355,8 @@ enum leader_map {
 	LEADER_WANTED,
 	LEADER_COUNTS,
 	LEADER_CALLS,
+	LEADER_FOREIGN,
+	LEADER_DIFFS,
 	LEADER_CLOCK,
 	LEADER_NEWBORNS,
 	LEADER_CGROUPS,
@@ -349,7 +372,7 @@ enum leader_prog {
 	LEADER_ON_EXIT,
 	LEADER_ON_FREE,
 	LEADER_ON_MARK,
-	LEADER_ON_EXIT_EVENT,	/* not loaded where there is no such kprobe: id 0 */
+	LEADER_ON_EXIT_EVENT,	/* this or LEADER_ON_EXIT is not loaded: id 0 */
 	LEADER_ON_HOTPLUG,
 	/* Loaded when the first run counts cgroups; 0 until then */
 	LEADER_ON_CGROUP_SWITCH,
@@ -388,8 +411,12 @@ struct registry {
 	__u32 prog_ids[NR_LEADER_PROGS];
 	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that need them */
 	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
+	__u32 diff_ids[MAX_EVENTS];	/* maps that followers of the slots read; 0: none yet */
+	__u32 is_serving;		/* followers of other implementations have been seen */
+	__u32 is_hidden;		/* so many that no more may come */
 	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
 	__u32 nr_scopes;	/* the same of scopes */
+	__u32 pad;
 	__u64 births_settled;	/* newborns before this one have no class of their own any more */
 	__u64 class_gen;	/* odd while sums move between classes */
 	__u64 fold;		/* FOLD_FROM, FOLD_INTO: a move that is decided; 0: none */
@@ -406,13 +433,15 @@ struct shared_event {
 
 #ifndef __bpf__
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
-static_assert(sizeof(struct event_base) == 32, "shared layout");
+static_assert(sizeof(struct event_base) == 40, "shared layout");
 static_assert(sizeof(struct cpu_state) ==
-		      104 + MAX_EVENTS * 96 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
+		      120 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
 	      "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
 static_assert(sizeof(struct reg_run) == 40, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
+static_assert(offsetof(struct registry, births_settled) == offsetof(struct registry, pad) + 4,
+	      "no hole");
 #endif
 
 #endif

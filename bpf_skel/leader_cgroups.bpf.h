@@ -98,7 +98,7 @@ static long end_fresh(__u32 i, struct slice *slice)
 	slot = slice->from->slot[i] % MAX_EVENTS;
 	gen = slice->state->base[slot].gen;
 	if (slice->from->is_switches[i] == CGROUP_SWITCHES || !is_fresh(slice, slot, gen, &now))
-		return end_one(i, slice);
+		return end_one(i, slice, false);
 	snap = &slice->snapshot[slot];
 	if (snap->gen == gen)
 		add_difference(slice, i, snap, &now);
@@ -116,7 +116,7 @@ static long begin_fresh(__u32 i, struct slice *slice)
 	gen = slice->state->base[slot].gen;
 	if (slice->from->mask[slot / 64] >> slot % 64 & 1 ||
 	    slice->to->is_switches[i] == CGROUP_SWITCHES || !is_fresh(slice, slot, gen, &now))
-		return begin_one(i, slice);
+		return begin_one(i, slice, false);
 	set_snapshot(&slice->snapshot[slot], &now, gen);
 	return 0;
 }
@@ -133,7 +133,7 @@ __attribute__((noinline)) int charge_fresh(struct cpu_state *state, __u32 cpu, _
 					   __u32 missing)
 {
 	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = true,
+		.state = state, .cpu = cpu,
 	};
 	bool is_same;
 
@@ -169,7 +169,7 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 
 	if (!state)
 		return 0;
-	task = next_task();
+	task = next_task(bpf_get_current_task_btf());
 	css = cgroup_of(task);
 	id = css->cgroup->kn->id;
 	epoch = *(volatile __u32 *)&cgroup_clock.epoch;
@@ -308,7 +308,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	if (newborn && newborn->state == NEWBORN_OFFERED)
 		return 0;
 call:
-	bpf_ringbuf_output(&calls, &idx, sizeof(idx), 0);
+	bpf_ringbuf_output(&calls, &idx, sizeof(idx), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* Not "perf_attr_map" until followers of other implementations are served: they would read 0. */
-#define DEFAULT_NAME "perf_attr_map_own"
+#define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES 1024
 #define PROTOCOL_WAIT_NS (2 * NSEC_PER_SEC)
 #define POLL_US 10000
@@ -87,6 +86,20 @@ static int fit_key(const struct attr_map *map, const struct attr_key *key, __u8 
 	memcpy(out, key->bytes, copy);
 	memcpy(out + offsetof(struct perf_event_attr, size), &map->key_size, sizeof(__u32));
 	return 0;
+}
+
+int attr_map__get(const struct attr_map *map, const struct attr_key *key,
+		  struct attr_map_value *value)
+{
+	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
+	int err;
+
+	if (!fit)
+		return -ENOMEM;
+	err = fit_key(map, key, fit);
+	if (err)
+		return -ENOENT;
+	return bpf_map_lookup_elem(map->fd, fit, value) ? -errno : 0;
 }
 
 int attr_map__set(struct attr_map *map, const struct attr_key *key,
@@ -189,11 +202,15 @@ static int prepare_dir(const char *path)
 }
 
 /* A pin that some other user made could lead us to programs and maps of their choice. */
-static int check_owner(const char *path, const struct stat *st)
+static int check_owner(const struct attr_map *map, const char *path, const struct stat *st)
 {
 	if (st->st_uid == 0 || st->st_uid == geteuid())
 		return 0;
-	pr_err("cannot share events: %s belongs to user %u, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)",
+	for (const uid_t *user = map->trusted; user && *user != (uid_t)-1; user++) {
+		if (st->st_uid == *user)
+			return 0;
+	}
+	pr_err("cannot share events: %s belongs to user %u, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)",
 	       path, st->st_uid);
 	return -EPERM;
 }
@@ -249,7 +266,7 @@ static int take_own_lock(struct attr_map *map)
 		       err == -EACCES || err == -EPERM ? " (run as root)" : "");
 		return err;
 	}
-	err = check_owner(dir, &st);
+	err = check_owner(map, dir, &st);
 	if (err)
 		return err;
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
@@ -273,7 +290,7 @@ static int take_own_lock(struct attr_map *map)
 }
 
 /* The protocol's lock can be held by anybody's descriptor of any anonymous inode: never for good. */
-static void take_map_lock(const struct attr_map *map)
+static void take_map_lock(struct attr_map *map)
 {
 	uint64_t end_ns = clock_ns() + PROTOCOL_WAIT_NS;
 	struct stat st;
@@ -288,6 +305,7 @@ static void take_map_lock(const struct attr_map *map)
 		}
 		sleep_poll();
 	}
+	map->has_map_lock = true;
 }
 
 /* What an open map must be to serve; fills in what depends on it. */
@@ -303,7 +321,7 @@ static int check_map(struct attr_map *map)
 		pr_err("cannot share events: %s: %s", map->path, strerror(-err));
 		return err;
 	}
-	err = check_owner(map->path, &st);
+	err = check_owner(map, map->path, &st);
 	if (err)
 		return err;
 	if (bpf_obj_get_info_by_fd(map->fd, &info, &len)) {
@@ -370,6 +388,11 @@ static int open_map(struct attr_map *map)
 	return map->fd < 0 ? say_open_failed(map, -errno) : check_map(map);
 }
 
+int attr_map__relock_own(struct attr_map *map)
+{
+	return take_own_lock(map);
+}
+
 int attr_map__relock(struct attr_map *map)
 {
 	int err = take_own_lock(map);
@@ -383,14 +406,15 @@ int attr_map__relock(struct attr_map *map)
 void attr_map__unlock(struct attr_map *map)
 {
 	/* Not just closed: a descriptor inherited by a held workload would keep the lock. */
-	if (map->fd >= 0)
+	if (map->has_map_lock)
 		flock(map->fd, LOCK_UN);
+	map->has_map_lock = false;
 	if (map->lock_fd >= 0)
 		flock(map->lock_fd, LOCK_UN);
 	close_fd(&map->lock_fd);
 }
 
-int attr_map__lock(const char *path, struct attr_map **out)
+int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out)
 {
 	struct attr_map *map;
 	int err;
@@ -400,6 +424,7 @@ int attr_map__lock(const char *path, struct attr_map **out)
 		return -ENOMEM;
 	map->fd = -1;
 	map->lock_fd = -1;
+	map->trusted = trusted;
 	map->path = strdup(path);
 	err = map->path ? prepare_dir(path) : -ENOMEM;
 	if (!err)

@@ -18,6 +18,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct attr_key;
 struct perf_event_attr;
@@ -31,9 +32,11 @@ struct attr_map_value {
 struct attr_map {
 	int fd;
 	int lock_fd;		/* -1: not locked */
+	bool has_map_lock;	/* the protocol's lock, too */
 	uint32_t id;
 	uint32_t key_size;
 	char *path;
+	const uid_t *trusted;	/* as given to attr_map__lock() */
 };
 
 /**
@@ -46,15 +49,20 @@ char *attr_map__path(void);
 /**
  * attr_map__lock() - open the pinned map of shared events and take both of its locks
  * @path: where it is pinned; created there when absent, the BPF file system mounted if need be
+ * @trusted: users besides root and oneself who may own map and lock directory, ended by -1; borrowed
+ *	until attr_map__delete(); NULL: nobody
  * @out: on success the locked map, released by attr_map__delete()
  *
  * Blocks while another run holds our lock; waits at most 2 s for the protocol's.
  * Return: 0, or -errno after a message; -EINTR: a signal came while waiting.
  */
-int attr_map__lock(const char *path, struct attr_map **out);
+int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out);
 
 /** attr_map__relock() - take the locks again after attr_map__unlock(); errors as attr_map__lock() */
 int attr_map__relock(struct attr_map *map);
+
+/** attr_map__relock_own() - ours alone: entries must not be touched */
+int attr_map__relock_own(struct attr_map *map);
 void attr_map__unlock(struct attr_map *map);
 
 /** attr_map__delete() - unlock and close; NULL is ignored */
@@ -75,6 +83,10 @@ void attr_map__key(const struct perf_event_attr *attr, struct attr_key *key);
  * Its sig_data, which counting does not use, is a hash of the group: it meets no single event.
  */
 void attr_map__group_key(const struct attr_key *keys, int nr, int idx, struct attr_key *key);
+
+/** attr_map__get() - the entry of a key; 0, -ENOENT, other -errno */
+int attr_map__get(const struct attr_map *map, const struct attr_key *key,
+		  struct attr_map_value *value);
 
 /**
  * attr_map__set(), attr_map__remove() - write or delete the entry of a key

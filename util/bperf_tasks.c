@@ -40,61 +40,98 @@ int bperf_tasks__nr_scopes(const struct bperf_tasks *tasks)
 
 /* --- marking --- */
 
-/* Where the marking of one target stands. */
-struct marking {
-	struct bperf_tasks *tasks;
-	const struct counter_plan *plan;
-	const int *scopes;
-	bool is_found;			/* at least one task */
-	bool is_changed;		/* in this round */
+/* A process, or a thread, and the row that counts it. */
+struct marked {
+	enum mark_kind kind;
+	pid_t nr;
+	int scope;
+	bool is_found;
 };
 
-static int mark_one(struct marking *m, int scope, enum mark_kind kind, pid_t nr)
+/*
+ * What is to be marked: whole processes, when all their threads count in one row; else the threads
+ * that were found. Return: how many, or -ENOMEM.
+ */
+static int list_marked(const struct bperf_tasks *tasks, const struct counter_plan *plan,
+		       const int *scopes, struct marked **out)
 {
-	enum mark_when when = m->plan->enable_on_exec ? MARK_AT_EXEC : MARK_NOW;
-	int found = leader_tasks__mark(m->tasks->scopes.leader, scope, kind, nr, when, &m->is_changed);
+	const struct target *target = plan->target;
+	const struct thread_map *threads = plan->threads;
+	const char *pos = target->pid_list;
+	int nr = 0, cap = threads->nr;
+	struct marked *list;
 
-	if (found > 0)
-		m->is_found = true;
-	return found < 0 ? found : 0;
-}
-
-/* Whole processes, when all their threads count in one row; else the threads that were found. */
-static int mark_round(struct marking *m)
-{
-	const struct target *target = m->plan->target;
-	const struct thread_map *threads = m->plan->threads;
-	int err = 0;
-
-	if (target->pid_list && !target->per_thread && !target->no_inherit) {
-		for (const char *pos = target->pid_list; *pos && !err;) {
+	/* There is a thread of each process in the list, but processes may be in it twice. */
+	for (const char *c = pos; c && *c; c++)
+		cap += *c == ',';
+	list = calloc(cap + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	if (pos && !target->per_thread && !target->no_inherit) {
+		while (*pos) {
 			char *end;
 
-			err = mark_one(m, m->scopes[0], MARK_PROCESS, strtol(pos, &end, 10));
+			list[nr++] = (struct marked){ MARK_PROCESS, strtol(pos, &end, 10), scopes[0], false };
 			pos = *end ? end + 1 : end;
 		}
-		return err;
+	} else {
+		for (; nr < threads->nr; nr++)
+			list[nr] = (struct marked){ MARK_THREAD, threads->thread[nr].tid,
+						    scopes[tasks->scopes.nr_rows > 1 ? nr : 0], false };
 	}
-	for (int i = 0; i < threads->nr && !err; i++)
-		err = mark_one(m, m->scopes[m->tasks->scopes.nr_rows > 1 ? i : 0], MARK_THREAD,
-			       threads->thread[i].tid);
-	return err;
+	*out = list;
+	return nr;
+}
+
+static int mark_round(struct leader *leader, struct marked *list, int nr, enum mark_when when,
+		      bool *is_changed)
+{
+	for (int i = 0; i < nr; i++) {
+		int found = leader_tasks__mark(leader, list[i].scope, list[i].kind, list[i].nr, when,
+					       is_changed);
+
+		if (found < 0)
+			return found;
+		if (found)
+			list[i].is_found = true;
+	}
+	return 0;
+}
+
+/*
+ * -ESRCH: none was found; of several named by the user, those that were not are told. (Of all tasks
+ * in /proc some always are on their way out.)
+ */
+static int check_found(const struct target *target, const struct marked *list, int nr)
+{
+	int nr_found = 0;
+
+	for (int i = 0; i < nr; i++)
+		nr_found += list[i].is_found;
+	for (int i = 0; i < nr && nr_found && target__is_attached(target); i++) {
+		if (!list[i].is_found)
+			pr_warn("%s %d has ended: not counted",
+				list[i].kind == MARK_PROCESS ? "process" : "thread", list[i].nr);
+	}
+	return nr_found ? 0 : -ESRCH;
 }
 
 static int mark(struct bperf_tasks *tasks, const struct counter_plan *plan, const int *scopes)
 {
 	/* A workload before its exec neither forks nor ends: one look is enough. */
-	bool is_held = plan->workload && !target__is_attached(plan->target);
-	struct marking m = { .tasks = tasks, .plan = plan, .scopes = scopes };
-	bool has_waited = is_held;
-	int err;
+	bool is_held = plan->workload && !target__is_attached(plan->target), has_waited = is_held;
+	enum mark_when when = plan->enable_on_exec ? MARK_AT_EXEC : MARK_NOW;
+	struct marked *list __cleanup(free_ptr) = NULL;
+	int nr = list_marked(tasks, plan, scopes, &list);
+	int err = nr < 0 ? nr : 0;
 
-	for (;;) {
-		m.is_changed = false;
-		err = mark_round(&m);
+	while (!err) {
+		bool is_changed = false;
+
+		err = mark_round(tasks->scopes.leader, list, nr, when, &is_changed);
 		if (err)
 			return err;
-		if (m.is_changed && !is_held) {
+		if (is_changed && !is_held) {
 			has_waited = false;
 			continue;
 		}
@@ -102,17 +139,28 @@ static int mark(struct bperf_tasks *tasks, const struct counter_plan *plan, cons
 			break;
 		has_waited = true;
 		err = leader_tasks__wait(tasks->scopes.leader);
-		if (err)
-			return err;
 	}
 	/* From here on no CPU is in a class that it should have left. */
-	if (!is_held)
+	if (!err && !is_held)
 		err = leader_tasks__sync(tasks->scopes.leader, NULL, NULL);
-	return err ? err : m.is_found ? 0 : -ESRCH;
+	return err ? err : check_found(plan->target, list, nr);
 }
 
-static void explain(int err)
+static void explain(const struct leader *leader, int err)
 {
+	static const struct {
+		const char *what;
+		int max;
+	} limits[] = {
+		[FULL_SCOPES] = { "rows of tasks (a run has one, with --per-thread each thread)",
+				  MAX_SCOPES - 1 },
+		[FULL_CLASSES] = { "different sets of runs that count a task", FOR_JOINING(MAX_CLASSES) - 1 },
+		[FULL_SETS] = { "different sets of events", FOR_JOINING(MAX_SETS) - 1 },
+		[FULL_CELLS] = { "sums of events (an event of a set of runs is one)", FOR_JOINING(MAX_CELLS) },
+		[FULL_TASKS] = { "tasks", MAX_TASKS },
+	};
+	enum classes_full full = leader->classes.full;
+
 	switch (-err) {
 	case ESRCH:
 		return;
@@ -123,8 +171,8 @@ static void explain(int err)
 		pr_err("cannot share events of tasks: this kernel cannot walk over one task alone (needs Linux 6.1)");
 		return;
 	case ENOSPC:
-		pr_err("cannot share events: too many counted tasks or threads (at most %d scopes, %d classes)",
-		       MAX_SCOPES - 1, MAX_CLASSES - 1);
+		pr_err("cannot share events: all runs together count too many %s: at most %d (count fewer, or end other runs)",
+		       limits[full].what, limits[full].max);
 		return;
 	default:
 		pr_err("cannot share events: marking the tasks failed: %s", strerror(-err));
@@ -153,7 +201,7 @@ int bperf_tasks__new(struct leader *leader, const struct counter_plan *plan, con
 	if (!err)
 		err = mark(tasks, plan, scopes);
 	if (err) {
-		explain(err);
+		explain(leader, err);
 		bperf_tasks__delete(tasks);
 		return err;
 	}

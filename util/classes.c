@@ -14,6 +14,17 @@ static void step(const struct classes *c, const char *name)
 		c->step(name);
 }
 
+static int no_room(struct classes *c, enum classes_full full)
+{
+	c->full = full;
+	return -ENOSPC;
+}
+
+static int room(const struct classes *c, int max)
+{
+	return c->is_leaving ? max : FOR_JOINING(max);
+}
+
 static void set_state(struct reg_class *class, __u32 state)
 {
 	__atomic_store_n(&class->state, state, __ATOMIC_RELEASE);
@@ -57,16 +68,16 @@ static int intern_set(struct classes *c, const struct reg_set *want)
 	}
 	/* One that nobody uses can still be read by a program that is just looking: never rewritten
 	 * while anything of it is in use, and empty ones first. */
-	for (int i = 1; i < MAX_SETS && free_set < 0; i++) {
+	for (int i = 1; i < room(c, MAX_SETS) && free_set < 0; i++) {
 		if (!c->set[i].nr)
 			free_set = i;
 	}
-	for (int i = 1; i < MAX_SETS && free_set < 0; i++) {
+	for (int i = 1; i < room(c, MAX_SETS) && free_set < 0; i++) {
 		if (!is_set_used(c, i))
 			free_set = i;
 	}
 	if (free_set < 0)
-		return -ENOSPC;
+		return no_room(c, FULL_SETS);
 	c->set[free_set].nr = 0;
 	step(c, "set-emptied");
 	memcpy(c->set[free_set].slot, want->slot, sizeof(want->slot));
@@ -141,7 +152,7 @@ int classes__add_scope(struct classes *c, int run, int set, bool inherits, __u64
 		step(c, "scope-added");
 		return i;
 	}
-	return -ENOSPC;
+	return no_room(c, FULL_SCOPES);
 }
 
 void classes__drop_scope(struct classes *c, int scope)
@@ -174,7 +185,7 @@ bool classes__of_cgroups(const struct classes *c, int class)
 /* --- classes --- */
 
 /* The first gap between the cells of classes that is large enough and lies in one chunk. */
-static int find_cells(const struct classes *c, int nr)
+static int find_cells(struct classes *c, int nr)
 {
 	static const int word_bits = 64;
 	__u64 used[MAX_CELLS / 64] = {};
@@ -189,7 +200,7 @@ static int find_cells(const struct classes *c, int nr)
 			used[cell / word_bits] |= 1ULL << cell % word_bits;
 		}
 	}
-	for (int cell = 0; cell < MAX_CELLS; cell++) {
+	for (int cell = 0; cell < room(c, MAX_CELLS); cell++) {
 		/* Thousands of cgroups fill words from the first on. */
 		if (cell % word_bits == 0 && used[cell / word_bits] == ~0ULL) {
 			cell += word_bits - 1;
@@ -202,7 +213,7 @@ static int find_cells(const struct classes *c, int nr)
 		if (len == nr)
 			return cell - nr + 1;
 	}
-	return -ENOSPC;
+	return no_room(c, FULL_CELLS);
 }
 
 static int alloc_cells(struct classes *c, int nr)
@@ -224,13 +235,13 @@ static int find_class(const struct classes *c, int base, int scope)
 	return -1;
 }
 
-static int free_class(const struct classes *c)
+static int free_class(struct classes *c)
 {
-	for (int i = 1; i < MAX_CLASSES; i++) {
+	for (int i = 1; i < room(c, MAX_CLASSES); i++) {
 		if (c->class[i].state == REG_FREE)
 			return i;
 	}
-	return -ENOSPC;
+	return no_room(c, FULL_CLASSES);
 }
 
 /* The class of a base and a scope higher than all of it. */
@@ -327,7 +338,7 @@ int classes__with(struct classes *c, int class, int scope)
 	return base < 0 ? base : intern(c, base, top);
 }
 
-int classes__without(struct classes *c, int class, int scope)
+static int without(struct classes *c, int class, int scope)
 {
 	int top = c->class[class].scope, base;
 
@@ -335,8 +346,18 @@ int classes__without(struct classes *c, int class, int scope)
 		return class;
 	if (top == scope)
 		return c->class[class].base;
-	base = classes__without(c, c->class[class].base, scope);
+	base = without(c, c->class[class].base, scope);
 	return base < 0 ? base : intern(c, base, top);
+}
+
+int classes__without(struct classes *c, int class, int scope)
+{
+	int smaller;
+
+	c->is_leaving = true;
+	smaller = without(c, class, scope);
+	c->is_leaving = false;
+	return smaller;
 }
 
 /* --- sums --- */

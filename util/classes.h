@@ -21,11 +21,16 @@
 
 #include <stdbool.h>
 
+/* Which table has no room. */
+enum classes_full { FULL_SCOPES, FULL_CLASSES, FULL_SETS, FULL_CELLS, FULL_TASKS };
+
 struct classes {
 	struct registry *reg;
 	struct reg_class *class;	/* MAX_CLASSES */
 	struct reg_set *set;		/* MAX_SETS */
 	int nr_cpus;
+	enum classes_full full;		/* what the last -ENOSPC was about */
+	bool is_leaving;		/* classes are made for a run that ends: all of a table is for it */
 
 	/** block() - a CPU's cells of a chunk, mapped; NULL: there is no such chunk */
 	struct sum_block *(*block)(void *ctx, int chunk, int cpu);

@@ -18,8 +18,10 @@ struct counter_plan {
 	const struct target *target;
 	struct thread_map *threads;	/* of the task target; NULL for CPU targets */
 	struct cgroup_list *cgroups;	/* that evsels are restricted to */
+	bool by_cpu;			/* bperf: tasks are counted CPU by CPU, as evsel->cpus has them */
 	bool enable_on_exec;		/* a held workload starts the counting itself */
 	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
+	const uid_t *trusted_owners;	/* bperf: of that map, see attr_map__lock() */
 	const struct workload *workload;	/* tool: whose rusage counts once it has ended; NULL: none */
 };
 

@@ -25,6 +25,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* How often events of other leaders are looked at; what they miss in between is not counted. */
+#define WATCH_NS (50 * NSEC_PER_MSEC)
 
 /* An event on one CPU, or of one row of tasks. */
 struct bperf_cpu {
@@ -38,7 +44,7 @@ struct bperf_evsel {
 	int event;			/* of tasks and cgroups: which of their events */
 	int nr_errors;			/* readings that failed */
 	int last_err;
-	/* Of CPUs, as evsel->cpus; of tasks, the rows of bperf_tasks with just the counts. */
+	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks. */
 	struct bperf_cpu cell[];
 };
 
@@ -52,6 +58,8 @@ struct bperf {
 	struct bperf_cgroups *cgroups;	/* of the events that are restricted to one; NULL: none is */
 	bool exec_enables;		/* the first enable() is the workload's exec */
 	__u64 lost;			/* what could not be counted before we began */
+	int calls_fd;			/* what to wait for: calls, and a timer if there is need */
+	int timer_fd;
 	bool is_enabled;
 };
 
@@ -85,11 +93,20 @@ static struct cpumap *group_cpus(struct evsel *const *members, int nr)
 	return cpus;
 }
 
-static int set_counting(struct evsel *evsel, int slot)
+/* CPU by CPU, threads that count in one row have one column; else it is the first of theirs. */
+static int alloc_counts(const struct counter_plan *plan, struct evsel *evsel)
+{
+	if (!evsel->threads || !plan->by_cpu || plan->target->per_thread)
+		return evsel__alloc_counts(evsel);
+	free(evsel->counts);
+	evsel->counts = counts__new(evsel->cpus->nr, 1);
+	return evsel->counts ? 0 : -ENOMEM;
+}
+
+static int set_counting(const struct counter_plan *plan, struct evsel *evsel, int slot)
 {
 	struct bperf_evsel *priv;
-
-	int err = evsel__alloc_counts(evsel);
+	int err = alloc_counts(plan, evsel);
 
 	if (err)
 		return err;
@@ -155,7 +172,7 @@ static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_gr
 		}
 	}
 	for (int i = 0; i < nr; i++) {
-		int err = set_counting(members[i], first + i);
+		int err = set_counting(bperf->base.plan, members[i], first + i);
 
 		if (err)
 			return err;
@@ -164,12 +181,13 @@ static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_gr
 }
 
 /* What is repeated for another cgroup is the same event. */
-static int copy_model(struct evsel *evsel)
+static int copy_model(const struct bperf *bperf, struct evsel *evsel)
 {
 	const struct evsel *model = evsel->model;
 
 	if (model->state == EVSEL_COUNTING)
-		return set_counting(evsel, ((struct bperf_evsel *)model->priv)->slot);
+		return set_counting(bperf->base.plan, evsel,
+				    ((struct bperf_evsel *)model->priv)->slot);
 	evsel->state = model->state;
 	evsel->err = model->err;
 	return 0;
@@ -186,7 +204,7 @@ static int open_events(struct bperf *bperf)
 		if (evsel->counter != &bperf->base || evsel->state != EVSEL_UNOPENED)
 			continue;
 		if (evsel->model) {
-			err = copy_model(evsel);
+			err = copy_model(bperf, evsel);
 			continue;
 		}
 		if (!evsel__is_leader(evsel))
@@ -323,6 +341,34 @@ static bool counts_cgroups(const struct bperf *bperf)
 	return false;
 }
 
+static int add_call(struct bperf *bperf, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(bperf->calls_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Programs call us when there is something to do; that another leader stopped its events, we see. */
+static int open_calls(struct bperf *bperf)
+{
+	const struct itimerspec often = {
+		.it_interval = { .tv_nsec = WATCH_NS },
+		.it_value = { .tv_nsec = WATCH_NS },
+	};
+	int err;
+
+	bperf->calls_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (bperf->calls_fd < 0)
+		return -errno;
+	err = add_call(bperf, leader_events__calls_fd(bperf->leader));
+	if (err || !leader_events__has_foreign(bperf->leader))
+		return err;
+	bperf->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (bperf->timer_fd < 0 || timerfd_settime(bperf->timer_fd, 0, &often, NULL))
+		return -errno;
+	return add_call(bperf, bperf->timer_fd);
+}
+
 static int bperf__open(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -332,7 +378,7 @@ static int bperf__open(struct counter *self)
 
 	if (!path)
 		return -ENOMEM;
-	err = attr_map__lock(path, &bperf->attr_map);
+	err = attr_map__lock(path, self->plan->trusted_owners, &bperf->attr_map);
 	if (!err)
 		err = leader__join(bperf->attr_map, counts_cgroups(bperf), &bperf->leader);
 	if (!err)
@@ -341,6 +387,8 @@ static int bperf__open(struct counter *self)
 		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
 	if (!err)
 		err = open_cgroups(bperf);
+	if (!err)
+		err = open_calls(bperf);
 	if (bperf->attr_map)
 		attr_map__unlock(bperf->attr_map);
 	return err;
@@ -438,34 +486,59 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 	return 0;
 }
 
+/* What a scope has counted since it was made, on one of the event's CPUs or, without by_cpu, on all. */
+static void take_scope(struct bperf *bperf, struct evsel *evsel, int cpu_idx, int scope,
+		       enum moment moment)
+{
+	const struct bperf_evsel *priv = evsel->priv;
+	struct counts_values sum =
+		bperf->base.plan->by_cpu ?
+			bperf_tasks__on_cpu(bperf->tasks, priv->event, scope, evsel->cpus->cpu[cpu_idx]) :
+			bperf_tasks__total(bperf->tasks, priv->event, scope);
+	struct event_reading now = {
+		.counter = sum.val,
+		.enabled_ns = sum.ena,
+		.running_ns = sum.run,
+	};
+
+	take(evsel, cpu_idx * evsel->counts->nr_threads + scope, &now, moment);
+}
+
+static void take_zero(struct bperf *bperf __unused, struct evsel *evsel, int cpu_idx, int scope,
+		      enum moment moment)
+{
+	const struct event_reading zero = {};
+
+	take(evsel, cpu_idx * evsel->counts->nr_threads + scope, &zero, moment);
+}
+
+static void for_each_cell(struct bperf *bperf,
+			  void (*fn)(struct bperf *bperf, struct evsel *evsel, int cpu_idx, int scope,
+				     enum moment moment),
+			  enum moment moment)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
+			for (int s = 0; s < bperf_tasks__nr_scopes(bperf->tasks); s++)
+				fn(bperf, evsel, c, s, moment);
+		}
+	}
+}
+
 /* Tasks' sums only grow, from 0 when the scope was made; windows are differences of them, too. */
 static int take_tasks(struct bperf *bperf, enum moment moment)
 {
-	struct evsel *evsel;
-	int i, err;
-
-	err = bperf_tasks__read(bperf->tasks);
+	int err = bperf_tasks__read(bperf->tasks);
 	if (err) {
 		pr_err("reading the shared counts failed: %s", strerror(-err));
 		return err;
 	}
-	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
-		const struct bperf_evsel *priv = evsel->priv;
-
-		if (!is_counting(&bperf->base, evsel))
-			continue;
-		for (int row = 0; row < bperf_tasks__nr_scopes(bperf->tasks); row++) {
-			struct counts_values total =
-				bperf_tasks__total(bperf->tasks, priv->event, row);
-			struct event_reading now = {
-				.counter = total.val,
-				.enabled_ns = total.ena,
-				.running_ns = total.run,
-			};
-
-			take(evsel, row, &now, moment);
-		}
-	}
+	for_each_cell(bperf, take_scope, moment);
 	return 0;
 }
 
@@ -519,20 +592,6 @@ static int sync_all(struct bperf *bperf, enum moment moment)
 	return err;
 }
 
-static void begin_at_zero(struct bperf *bperf)
-{
-	const struct event_reading zero = {};
-	struct evsel *evsel;
-	int i;
-
-	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
-		if (!is_counting(&bperf->base, evsel))
-			continue;
-		for (int row = 0; row < bperf_tasks__nr_scopes(bperf->tasks); row++)
-			take(evsel, row, &zero, BEGIN);
-	}
-}
-
 static int bperf__enable(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
@@ -543,7 +602,7 @@ static int bperf__enable(struct counter *self)
 	/* A workload's sums begin at its exec, which is yet to come: the window begins with them at 0. */
 	if (bperf->exec_enables) {
 		bperf->exec_enables = false;
-		begin_at_zero(bperf);
+		for_each_cell(bperf, take_zero, BEGIN);
 		return 0;
 	}
 	return sync_all(bperf, BEGIN);
@@ -630,15 +689,20 @@ static int bperf__drop(struct counter *self)
 
 static int bperf__calls_fd(struct counter *self)
 {
-	struct bperf *bperf = to_bperf(self);
-
-	return bperf->leader ? leader_events__calls_fd(bperf->leader) : -1;
+	return to_bperf(self)->calls_fd;
 }
 
 static int bperf__answer(struct counter *self)
 {
-	int err = leader_events__answer(to_bperf(self)->leader);
+	struct bperf *bperf = to_bperf(self);
+	struct epoll_event events[2];
+	uint64_t nr;
+	int err;
 
+	epoll_wait(bperf->calls_fd, events, ARRAY_SIZE(events), 0);
+	err = leader_events__answer(bperf->leader);
+	if (!err && bperf->timer_fd >= 0 && read(bperf->timer_fd, &nr, sizeof(nr)) > 0)
+		err = leader_events__watch(bperf->leader);
 	if (err)
 		pr_err("looking after the shared events failed: %s", strerror(-err));
 	return err;
@@ -683,6 +747,8 @@ static void bperf__destroy(struct counter *self)
 	bperf_cgroups__delete(bperf->cgroups);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
+	close_fd(&bperf->calls_fd);
+	close_fd(&bperf->timer_fd);
 	cpumap__delete(bperf->cpus);
 	free(bperf->sharing);
 	free(bperf);
@@ -709,6 +775,8 @@ struct counter *counter_bperf__new(const struct counter_plan *plan)
 	if (!bperf)
 		return NULL;
 	bperf->base.ops = &bperf_ops;
+	bperf->calls_fd = -1;
+	bperf->timer_fd = -1;
 	bperf->base.plan = plan;
 	return &bperf->base;
 }

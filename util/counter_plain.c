@@ -84,12 +84,16 @@ static bool is_level_denied(const struct evsel *evsel, int err)
 
 /*
  * Ask for less where a kernel will not give all. What was to be counted in the kernel only would
- * count nothing then. Return: whether to try again.
+ * count nothing then. A clock counts something else, so it is one on every CPU or on none.
+ * Return: whether to try again.
  */
-static bool ask_less(struct evsel *evsel, int err)
+static bool ask_less(struct evsel *evsel, int err, bool is_first)
 {
-	return is_level_denied(evsel, err) && !evsel->attr.exclude_user &&
-	       !evsel__exclude_kernel(evsel);
+	if (is_level_denied(evsel, err))
+		return !evsel->attr.exclude_user && !evsel__exclude_kernel(evsel);
+	if (err == -EOPNOTSUPP && !evsel->attr.exclude_host)
+		return !evsel__exclude_guest(evsel);
+	return err == -ENODEV && is_first && !evsel__use_clock(evsel, evsel->threads);
 }
 
 /* One of several tasks named by the user; of all tasks in /proc some always are on their way out. */
@@ -118,7 +122,7 @@ static int open_one(struct counter *self, struct evsel *evsel, struct evsel *gro
 		fill_attr(self->plan, evsel, !group, priv->in_group, &attr);
 		fd = perf_event__open(&attr, pid, cpu, group_fd,
 				      cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
-	} while (fd < 0 && ask_less(evsel, fd));
+	} while (fd < 0 && ask_less(evsel, fd, !cpu_idx && !thread));
 	return fd;
 }
 

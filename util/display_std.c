@@ -64,8 +64,8 @@ void display_std__header(const struct stat_table *table)
 		return;
 	fprintf(out, "\n Performance counter stats for ");
 	print_target(table);
-	if (table->config->run_count > 1)
-		fprintf(out, " (%d runs)", table->config->run_count);
+	if (table->nr_runs > 1)
+		fprintf(out, " (%d runs)", table->nr_runs);
 	fprintf(out, ":\n\n");
 }
 
@@ -115,7 +115,7 @@ void display_std__footer(const struct stat_table *table)
 		return;
 	if (!config->null_run)
 		fputc('\n', out);
-	if (config->run_count > 1) {
+	if (table->nr_runs > 1) {
 		if (config->table)
 			print_runs(table);
 		fprintf(out, " %17.9f +- %.9f seconds time elapsed", table->elapsed_s.mean,

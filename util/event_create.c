@@ -7,6 +7,7 @@
 #include "cpumap.h"
 #include "event_tables.h"
 #include "evlist.h"
+#include "modifiers.h"
 #include "msg.h"
 #include "parse_events.h"
 #include "pmu.h"
@@ -422,6 +423,18 @@ static int add_tracepoint(void *ctx, const char *subsys, const char *name)
 			 pmus__find_type(walk->c->pmus, PERF_TYPE_TRACEPOINT), text);
 }
 
+/* Letters behind an event that are no modifiers make it look like a tracepoint. */
+static char *not_found_text(struct event_creation *c, const struct event_spec *spec,
+			    const char *events)
+{
+	bool is_event = parse_events__is_known(c->pmus, spec->word);
+
+	return xasprintf("File %s/%s/%s not found.\n"
+			 "The kernel may have been built without the CONFIG_ option that provides it.%s%s",
+			 events, spec->word, spec->tracepoint,
+			 is_event ? "\nIf modifiers were meant: " : "", is_event ? modifiers_help : "");
+}
+
 static int tracepoint_failed(struct event_creation *c, const struct event_spec *spec, int err)
 {
 	const char *root = tracefs_root();
@@ -430,6 +443,9 @@ static int tracepoint_failed(struct event_creation *c, const struct event_spec *
 
 	if (err == -ENOMEM || err == -EINVAL || !events)
 		return err ? err : -ENOMEM;
+	if (err == -ENOENT && !strcmp(spec->word, "mem"))
+		return parse_error__set(c->err, spec->column + strlen("mem:"),
+					strdup("Bad breakpoint address, expected a number"), NULL);
 	if (err == -EACCES || err == -EPERM)
 		help = xasprintf("No permission to read %s/%s/%s\n"
 				 "Try: sudo mount -o remount,mode=755 %s",
@@ -438,9 +454,9 @@ static int tracepoint_failed(struct event_creation *c, const struct event_spec *
 		help = xasprintf("There is no %s: is tracefs mounted?\n"
 				 "Try: sudo mount -t tracefs nodev %s", events, root);
 	else
-		help = xasprintf("File %s/%s/%s not found.\n"
-				 "The kernel may have been built without the CONFIG_ option that provides it.",
-				 events, spec->word, spec->tracepoint);
+		help = not_found_text(c, spec, events);
+	if (!c->err->reason && err == -ENOENT)
+		c->err->suggestion = tracepoint__nearest(spec->word, spec->tracepoint);
 	return parse_error__set(c->err, spec->column, strdup("unknown tracepoint"), help);
 }
 

@@ -174,6 +174,13 @@ static bool is_mixed(const struct evlist *list)
 	return false;
 }
 
+/* Types whose names are the same on every machine: no PMU could be meant but one. */
+static bool is_generic(const struct evsel *evsel)
+{
+	return evsel->legacy ||
+	       (evsel->attr.type < PERF_TYPE_MAX && evsel->attr.type != PERF_TYPE_RAW);
+}
+
 int evlist__uniquify_names(struct evlist *list, bool no_merge)
 {
 	struct evsel **sorted __cleanup(free_ptr) = NULL;
@@ -187,7 +194,7 @@ int evlist__uniquify_names(struct evlist *list, bool no_merge)
 		bool mixed = is_mixed(list);
 
 		for (i = 0; i < list->nr; i++)
-			prefix[i] = mixed && !list->evsels[i]->legacy;
+			prefix[i] = mixed && !is_generic(list->evsels[i]);
 	} else if (list->nr) {
 		memcpy(sorted, list->evsels, list->nr * sizeof(*sorted));
 		qsort(sorted, list->nr, sizeof(*sorted), compare_names);

@@ -64,8 +64,8 @@ void evlist__only_level(struct evlist *list, bool user);
  * evlist__uniquify_names() - put the PMU into names that would mislead without it
  * @no_merge: each PMU instance gets a row of its own (-A, --no-merge)
  *
- * Call once, when the list is complete. With @no_merge that is every event without name= that is
- * no legacy one, if the list has more than one PMU; else events of equal names on different PMUs
+ * Call once, when the list is complete. With @no_merge that is every event without name= whose
+ * type is no generic one (software, tracepoints, ...), if the list has more than one PMU; else events of equal names on different PMUs
  * that are not summed into one row. Return: 0 or -ENOMEM.
  */
 int evlist__uniquify_names(struct evlist *list, bool no_merge);

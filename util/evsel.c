@@ -161,20 +161,67 @@ static bool takes_modifier(const struct evsel *evsel)
 	return strchr(name, ':') && !isdigit((unsigned char)*name);
 }
 
-int evsel__exclude_kernel(struct evsel *evsel)
+static int add_modifier(struct evsel *evsel, char modifier)
 {
-	const char *separator = takes_modifier(evsel) ? "" : ":";
-	char *name;
+	char *name = xasprintf("%s%s%c", evsel->name, takes_modifier(evsel) ? "" : ":", modifier);
 
-	if (evsel->attr.exclude_kernel)
-		return -EALREADY;
-	name = xasprintf("%s%su", evsel->name, separator);
 	if (!name)
 		return -ENOMEM;
 	free(evsel->name);
 	evsel->name = name;
+	return 0;
+}
+
+int evsel__exclude_kernel(struct evsel *evsel)
+{
+	int err = evsel->attr.exclude_kernel ? -EALREADY : add_modifier(evsel, 'u');
+
+	if (err)
+		return err;
 	evsel->attr.exclude_kernel = 1;
 	evsel->attr.exclude_hv = 1;
+	return 0;
+}
+
+int evsel__exclude_guest(struct evsel *evsel)
+{
+	int err = evsel->attr.exclude_guest ? -EALREADY : add_modifier(evsel, 'H');
+
+	if (!err)
+		evsel->attr.exclude_guest = 1;
+	return err;
+}
+
+int evsel__use_clock(struct evsel *evsel, bool is_task)
+{
+	const char *clock = is_task ? "task-clock" : "cpu-clock";
+	const char *modifiers = "";
+	char *name, *unit;
+
+	/* The upper half of config tells kinds of cores apart. */
+	if (evsel->attr.type != PERF_TYPE_HARDWARE || evsel->tool ||
+	    (uint32_t)evsel->attr.config != PERF_COUNT_HW_CPU_CYCLES)
+		return -EINVAL;
+	if (!evsel->named && strchr(evsel->name, '/'))
+		modifiers = strrchr(evsel->name, '/') + 1;
+	else if (!evsel->named && takes_modifier(evsel))
+		modifiers = strchr(evsel->name, ':') + 1;
+	name = xasprintf("%s%s%s", clock, *modifiers ? ":" : "", modifiers);
+	unit = strdup("msec");
+	if (!name || !unit) {
+		free(name);
+		free(unit);
+		return -ENOMEM;
+	}
+	free(evsel->name);
+	free((char *)evsel->unit);
+	evsel->name = name;
+	evsel->unit = unit;
+	evsel->scale = 1e-6;
+	evsel->named = false;
+	evsel->pmu = NULL;
+	evsel->attr.type = PERF_TYPE_SOFTWARE;
+	evsel->attr.config = is_task ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_CPU_CLOCK;
 	return 0;
 }
 

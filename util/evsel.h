@@ -72,7 +72,8 @@ struct evsel {
 	bool legacy;			/* a generic hardware or cache name, or a number or address */
 	char *pmu_event;		/* the event of the PMU that was named; NULL: only terms or numbers */
 	char *filter;			/* tracepoint filter, NULL: none. Such events are never shared */
-	char *metric_id;
+	char *metric_id;		/* what metrics call it; NULL: its name */
+	int metric_set;			/* of -M: events of equal numbers are for the same metrics; else 0 */
 	char *group_name;		/* of a group leader: NAME{...} */
 	struct evsel *leader;		/* itself when it leads or stands alone */
 	int nr_members;			/* of a leader: events in the group, itself included; else 0 */
@@ -148,5 +149,16 @@ int evsel__alloc_counts(struct evsel *evsel);
  * Return: 0, -ENOMEM, or -EALREADY when the kernel was excluded before.
  */
 int evsel__exclude_kernel(struct evsel *evsel);
+
+/** evsel__exclude_guest() - the same for PMUs that cannot tell guests apart; the name gets "H" */
+int evsel__exclude_guest(struct evsel *evsel);
+
+/**
+ * evsel__use_clock() - count a clock in the place of cycles, where CPUs have no counter for them
+ * @is_task: task-clock, else cpu-clock
+ *
+ * The modifiers stay. Return: 0, -ENOMEM, or -EINVAL when the event is not the generic cycles.
+ */
+int evsel__use_clock(struct evsel *evsel, bool is_task);
 
 #endif

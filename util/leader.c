@@ -4,6 +4,8 @@
 #include "attr_map.h"
 #include "cpumap.h"
 #include "leader_events.h"
+#include "leader_links.h"
+#include "leader_serve.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "registry.h"
@@ -66,13 +68,25 @@ static bool io_is_alive(void *ctx __unused, __u32 token)
 	return leader__is_run_alive(token);
 }
 
-/* For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would. */
+static bool io_is_followed(void *ctx, int first)
+{
+	return leader_serve__has_followers(((struct leader_opening *)ctx)->leader, first);
+}
+
+/*
+ * For the tests of crashes: PERF_TEST_KILL_AT=STEP ends the process there, as SIGKILL would; with a
+ * number N at the N-th step, whatever its name, which is told.
+ */
 void leader__step(const char *name)
 {
 	const char *stop = getenv("PERF_TEST_KILL_AT");
+	static int nr;
 
-	if (stop && !strcmp(stop, name))
-		kill(getpid(), SIGKILL);
+	nr++;
+	if (!stop || (strcmp(stop, name) && atoi(stop) != nr))
+		return;
+	pr_text("killed at %s\n", name);
+	kill(getpid(), SIGKILL);
 }
 
 static struct registry_io make_io(struct leader_opening *opening)
@@ -82,6 +96,7 @@ static struct registry_io make_io(struct leader_opening *opening)
 		.open = leader_events__open,
 		.close = leader_events__close,
 		.announce = leader_events__announce,
+		.is_followed = io_is_followed,
 		.step = leader__step,
 		.ctx = opening,
 	};
@@ -304,7 +319,7 @@ static void explain_load(int err)
 	pr_err("cannot share events: loading the BPF programs failed: %s%s", strerror(-err), why);
 }
 
-static int map_id(int fd, __u32 *id)
+int leader__map_id(int fd, __u32 *id)
 {
 	struct bpf_map_info info = {};
 	__u32 len = sizeof(info);
@@ -368,6 +383,8 @@ static void list_parts(const struct leader_bpf *skel, struct bpf_map *maps[NR_LE
 	maps[LEADER_WANTED] = skel->maps.wanted;
 	maps[LEADER_COUNTS] = skel->maps.counts;
 	maps[LEADER_CALLS] = skel->maps.calls;
+	maps[LEADER_FOREIGN] = skel->maps.foreign;
+	maps[LEADER_DIFFS] = skel->maps.diffs;
 	maps[LEADER_CLOCK] = skel->maps.bss;
 	maps[LEADER_NEWBORNS] = skel->maps.newborns;
 	maps[LEADER_CGROUPS] = skel->maps.cgroups;
@@ -402,7 +419,7 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 	if (!reg)
 		return -errno;
 	for (int i = 0; i < NR_LEADER_MAPS && !err; i++)
-		err = map_id(bpf_map__fd(maps[i]), &reg->map_ids[i]);
+		err = leader__map_id(bpf_map__fd(maps[i]), &reg->map_ids[i]);
 	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
 		if (bpf_program__autoload(progs[i]))
 			err = prog_id(bpf_program__fd(progs[i]), &reg->prog_ids[i]);
@@ -449,19 +466,26 @@ static int open_and_load(int nr_cpus, bool with_kprobe, bool with_cgroups, struc
 	bpf_map__set_max_entries(skel->maps.readings, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.calls, sysconf(_SC_PAGESIZE));
+	/* For the tests: so many tasks as there can be, no test can have. */
+	if (getenv("PERF_TEST_MAX_TASKS"))
+		bpf_map__set_max_entries(skel->maps.tasks, atoi(getenv("PERF_TEST_MAX_TASKS")));
 	/* What chunks look like; libbpf up to 1.4 has no other way to size them. */
 	err = bpf_map__set_inner_map_fd(skel->maps.sums, chunk);
 	if (err) {
 		leader_bpf__destroy(skel);
 		return err;
 	}
+	/* Verified as long as anything else here, so only one of them. */
 	bpf_program__set_autoload(skel->progs.on_exit_event, with_kprobe);
 	list_parts(skel, maps, progs);
 	for (int i = 0; i < NR_LEADER_PROGS; i++) {
 		if (is_for_cgroups(i))
 			bpf_program__set_autoload(progs[i], with_cgroups);
 	}
+	bpf_program__set_autoload(skel->progs.on_exit, !with_kprobe);
 	err = leader_bpf__load(skel);
+	if (!err && with_kprobe)
+		err = leader_links__try_kprobe(bpf_program__fd(skel->progs.on_exit_event));
 	if (err) {
 		leader_bpf__destroy(skel);
 		return err;
@@ -580,7 +604,7 @@ static int register_run(struct leader *leader)
 					  sizeof(__u32), 1, NULL);
 	if (leader->token_fd < 0)
 		return -errno;
-	err = map_id(leader->token_fd, &run.token);
+	err = leader__map_id(leader->token_fd, &run.token);
 	if (err)
 		return err;
 	prctl(PR_GET_NAME, run.comm);
@@ -627,6 +651,15 @@ int leader__join(struct attr_map *attr_map, bool with_cgroups, struct leader **o
 	return 0;
 }
 
+void leader__set_mode(struct leader *leader, __u32 mode, bool on)
+{
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		__u32 *word = &leader->cpus[cpu].mode;
+
+		__atomic_store_n(word, on ? *word | mode : *word & ~mode, __ATOMIC_RELEASE);
+	}
+}
+
 void leader__repair(struct leader *leader)
 {
 	struct leader_opening opening = { .leader = leader };
@@ -634,6 +667,7 @@ void leader__repair(struct leader *leader)
 
 	leader_tasks__repair(leader);
 	registry__repair(leader->registry, &io);
+	leader_serve__repair(leader);
 	leader_events__repair(leader);
 }
 

@@ -36,6 +36,7 @@ struct leader {
 	/* Of util/leader_events.c, mapped when first needed */
 	unsigned long *calls_seen;	/* how far the calls have been looked at */
 	const unsigned long *calls_made;
+	struct foreign_watch *watch;	/* CPU x slot */
 
 	/* Of util/leader_tasks.c, mapped */
 	struct cpu_state *cpus;		/* per CPU */
@@ -56,6 +57,8 @@ size_t leader__page_up(size_t size);
 bool leader__is_run_alive(__u32 token);
 bool leader__is_link_alive(__u32 id);
 int leader__link_id(int fd, __u32 *id);
+int leader__map_id(int fd, __u32 *id);
+void leader__set_mode(struct leader *leader, __u32 mode, bool on);
 void leader__step(const char *name);
 
 /**

@@ -86,14 +86,17 @@ static int open_kprobe(const char *function, int prog_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-static int take(struct leader *leader, int link)
+static int open_link(enum task_link link, int prog_fd)
 {
-	__u32 id = leader->registry->task_link_ids[link];
+	return links[link].tracepoint ? open_raw_tracepoint(links[link].tracepoint, prog_fd) :
+					open_kprobe("perf_event_exit_task", prog_fd);
+}
 
-	if (!id)
-		return -ENOENT;
-	leader->task_link_fds[link] = bpf_link_get_fd_by_id(id);
-	return leader->task_link_fds[link] < 0 ? -errno : 0;
+int leader_links__try_kprobe(int prog_fd)
+{
+	int fd __cleanup(close_fd) = open_link(TASK_LINK_EXIT_EVENT, prog_fd);
+
+	return fd < 0 ? fd : 0;
 }
 
 void leader_links__close(struct leader *leader)
@@ -102,36 +105,68 @@ void leader_links__close(struct leader *leader)
 		close_fd(&leader->task_link_fds[i]);
 }
 
+/* 0; -ENOENT: there is none, or the last run that held it is just ending. */
+static int take_link(struct leader *leader, enum task_link link)
+{
+	__u32 id = leader->registry->task_link_ids[link];
+
+	if (leader->task_link_fds[link] >= 0)
+		return 0;
+	if (!id)
+		return -ENOENT;
+	leader->task_link_fds[link] = bpf_link_get_fd_by_id(id);
+	return leader->task_link_fds[link] < 0 ? -errno : 0;
+}
+
+/* Switches may be followed for other reasons than the rest. */
+static void close_kind(struct leader *leader, enum link_kind kind)
+{
+	for (int i = 0; i < NR_TASK_LINKS; i++) {
+		if (links[i].kind == kind && i != TASK_LINK_SWITCH)
+			close_fd(&leader->task_link_fds[i]);
+	}
+}
+
 int leader_links__take(struct leader *leader, enum link_kind kind)
 {
 	int err = 0;
 
 	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
-		if (links[i].kind != kind ||
-		    (links[i].is_optional && !leader->registry->task_link_ids[i]))
-			continue;
-		err = take(leader, i);
+		if (links[i].kind == kind &&
+		    (leader->registry->task_link_ids[i] || !links[i].is_optional))
+			err = take_link(leader, i);
 	}
-	for (int i = 0; i < NR_TASK_LINKS && err; i++) {
-		if (links[i].kind == kind)
-			close_fd(&leader->task_link_fds[i]);
-	}
+	if (err)
+		close_kind(leader, kind);
 	return err;
 }
 
-static int make(struct leader *leader, int link)
+static int make_link(struct leader *leader, enum task_link link)
 {
-	int prog_fd = leader->prog_fds[links[link].prog], fd;
+	int fd, err;
 
 	leader->registry->task_link_ids[link] = 0;
-	if (link == TASK_LINK_EXIT && leader->task_link_fds[TASK_LINK_EXIT_EVENT] >= 0)
-		return 0;
-	fd = links[link].tracepoint ? open_raw_tracepoint(links[link].tracepoint, prog_fd) :
-				      open_kprobe("perf_event_exit_task", prog_fd);
+	fd = open_link(link, leader->prog_fds[links[link].prog]);
 	if (fd < 0)
-		return link == TASK_LINK_EXIT_EVENT ? 0 : fd;
+		return fd;
 	leader->task_link_fds[link] = fd;
-	return leader__link_id(fd, &leader->registry->task_link_ids[link]);
+	err = leader__link_id(fd, &leader->registry->task_link_ids[link]);
+	if (!err)
+		leader__step("task-link-made");
+	return err;
+}
+
+int leader_links__follow_switches(struct leader *leader)
+{
+	int err = take_link(leader, TASK_LINK_SWITCH);
+
+	return err == -ENOENT ? make_link(leader, TASK_LINK_SWITCH) : err;
+}
+
+void leader_links__leave_switches(struct leader *leader)
+{
+	if (leader->task_link_fds[TASK_LINK_NEWTASK] < 0)
+		close_fd(&leader->task_link_fds[TASK_LINK_SWITCH]);
 }
 
 int leader_links__make(struct leader *leader, enum link_kind kind)
@@ -139,9 +174,11 @@ int leader_links__make(struct leader *leader, enum link_kind kind)
 	int err = 0;
 
 	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
-		if (links[i].kind == kind)
-			err = make(leader, i);
-		leader__step("task-link-made");
+		/* One of the two that see exits is not loaded. */
+		if (links[i].kind != kind || leader->prog_fds[links[i].prog] < 0)
+			continue;
+		err = i == TASK_LINK_SWITCH ? leader_links__follow_switches(leader) :
+					      make_link(leader, i);
 	}
 	return err;
 }
@@ -149,7 +186,7 @@ int leader_links__make(struct leader *leader, enum link_kind kind)
 bool leader_links__are_alive(const struct leader *leader, enum link_kind kind)
 {
 	static const enum task_link one_of[] = {
-		[LINKS_TASKS] = TASK_LINK_SWITCH,
+		[LINKS_TASKS] = TASK_LINK_NEWTASK,
 		[LINKS_CGROUPS] = CGROUP_LINK_SWITCH,
 		[LINKS_NEW_CGROUPS] = WATCH_LINK_MKDIR,
 	};

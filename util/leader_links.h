@@ -31,6 +31,18 @@ int leader_links__take(struct leader *leader, enum link_kind kind);
  */
 int leader_links__make(struct leader *leader, enum link_kind kind);
 
+/**
+ * leader_links__follow_switches() - have on_switch run at switches, while this run lives
+ * leader_links__leave_switches() - no more, unless this run counts tasks
+ *
+ * Return: 0 or -errno.
+ */
+int leader_links__follow_switches(struct leader *leader);
+void leader_links__leave_switches(struct leader *leader);
+
+/** leader_links__try_kprobe() - whether the kernel lets this program be called at exits; 0 or -errno */
+int leader_links__try_kprobe(int prog_fd);
+
 /** leader_links__close() - let go of all of them */
 void leader_links__close(struct leader *leader);
 

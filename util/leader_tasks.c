@@ -125,6 +125,7 @@ int leader_tasks__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int c
 		if (is_wanted && !is_wanted(ctx, class))
 			continue;
 		err = leader__sync(leader, cpu, no_events, true);
+		leader__step("synced");
 		/* An offline CPU runs nothing; one that went while a class ran there stopped then. */
 		if (err && err != -ENXIO)
 			return err;
@@ -140,6 +141,7 @@ int leader_tasks__wait(struct leader *leader)
 
 	if (fd < 0 || bpf_map_update_elem(leader->map_fds[LEADER_SUMS], &key, &fd, BPF_ANY))
 		return -errno;
+	leader__step("waited");
 	return 0;
 }
 
@@ -164,6 +166,7 @@ static int purge(struct leader *leader)
 	/* Nobody ever has: there is nothing to look for. */
 	if (leader->registry->nr_scopes == 1)
 		return 0;
+	leader__set_mode(leader, MODE_TASKS, false);
 	/* A link's id goes before its program is detached: what still runs could write after us. */
 	err = leader_tasks__wait(leader);
 	if (err)
@@ -173,6 +176,7 @@ static int purge(struct leader *leader)
 			return -errno;
 	}
 	memset(leader->buckets, 0, sizeof(struct task_bucket) << BUCKET_BITS);
+	leader__step("buckets-emptied");
 	err = leader_tasks__sync(leader, NULL, NULL);
 	if (err)
 		return err;
@@ -199,6 +203,8 @@ int leader_tasks__attach(struct leader *leader)
 		err = purge(leader);
 		if (!err)
 			err = leader_links__make(leader, LINKS_TASKS);
+		if (!err)
+			leader__set_mode(leader, MODE_TASKS, true);
 	}
 	return err;
 }
@@ -260,8 +266,10 @@ static int set_transition(struct leader *leader, __u32 from, __u32 to)
 	struct transition key = { .op = leader->marking->op, .from = from };
 
 	leader->marking->nr_transitions++;
-	return bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY) ?
-		       -errno : 0;
+	if (bpf_map_update_elem(leader->map_fds[LEADER_TRANSITIONS], &key, &to, BPF_ANY))
+		return -errno;
+	leader__step("transition-added");
+	return 0;
 }
 
 /* Tell on_mark where tasks of a class go; and that those which are there already stay. */
@@ -333,8 +341,10 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 		if (err)
 			break;
 		found = request->seen > (__u64)found ? (int)request->seen : found;
-		if (request->failed)
+		if (request->failed) {
+			leader->classes.full = FULL_TASKS;
 			return -ENOSPC;
+		}
 		if (request->changed)
 			*is_changed = true;
 		if (request->unknown)
@@ -380,8 +390,8 @@ static int class_without(struct leader *leader, int class, int run)
 	return class;
 }
 
-/* Whether tasks or CPUs are in a class with a scope of the run. */
-static bool has_members(const struct leader *leader, int run)
+/* Whether tasks are in a class with a scope of the run. */
+static bool has_tasks(const struct leader *leader, int run)
 {
 	int depth;
 
@@ -392,6 +402,14 @@ static bool has_members(const struct leader *leader, int run)
 		    find_scope(leader, i, run, &depth))
 			return true;
 	}
+	return false;
+}
+
+/* Whether a CPU is in one, or may just be leaving one. */
+static bool has_cpus(const struct leader *leader, int run)
+{
+	int depth;
+
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
 		const struct cpu_state *state = &leader->cpus[cpu];
 		__u32 class = __atomic_load_n(&state->class[OF_TASK], __ATOMIC_ACQUIRE);
@@ -488,8 +506,11 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 {
 	int err = 0;
 
-	if (has_scopes(leader, run, OF_TASK) && has_members(leader, run))
+	if (has_scopes(leader, run, OF_TASK) && (has_tasks(leader, run) || has_cpus(leader, run)))
 		err = unmark(leader, run);
+	/* From inside a pid namespace not all can be seen: somebody outside will. */
+	if (!err && has_tasks(leader, run))
+		err = -EAGAIN;
 	if (!err && (has_scopes(leader, run, OF_CGROUP) || leader_cgroups__watches(leader, run)))
 		err = leader_cgroups__unmark(leader, run);
 	if (!err)
@@ -504,7 +525,7 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 void leader_tasks__repair(struct leader *leader)
 {
 	struct registry *reg = leader->registry;
-	__u32 alive = 0;
+	__u32 seen = 0;
 
 	classes__repair(&leader->classes);
 	/* The last run that counted tasks died: nothing follows them any more. */
@@ -514,11 +535,12 @@ void leader_tasks__repair(struct leader *leader)
 	for (__u32 i = 1; i < reg->nr_scopes; i++) {
 		__u32 run = reg->scope[i].run;
 
-		if (!run || run == alive)
+		/* All of a run go together, or none. */
+		if (!run || run == seen)
 			continue;
-		if (run <= MAX_RUNS && reg->run[run - 1].token && leader__is_run_alive(reg->run[run - 1].token))
-			alive = run;
-		else
+		seen = run;
+		if (run > MAX_RUNS || !reg->run[run - 1].token ||
+		    !leader__is_run_alive(reg->run[run - 1].token))
 			leader_tasks__remove_scopes(leader, run - 1);
 	}
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "metric.h"
+#include "cpuid.h"
+#include "definitions.h"
 #include "evlist.h"
 #include "metric_expr.h"
 #include "msg.h"
+#include "parse_events.h"
 #include "pmu.h"
 #include "util.h"
 
@@ -43,6 +46,8 @@ static bool is_in_scope(const struct metric_scope *scope, const struct evsel *ev
 {
 	if (scope->cgroup != evsel->cgroup)
 		return false;
+	if (scope->set && scope->set != evsel->metric_set)
+		return false;
 	return !scope->pmu || !evsel->pmu || !evsel->pmu->is_core || evsel->pmu == scope->pmu;
 }
 
@@ -50,8 +55,8 @@ static bool has_id(const struct evsel *evsel, const char *id)
 {
 	char base[128];
 
-	if (evsel->metric_id && !strcasecmp(evsel->metric_id, id))
-		return true;
+	if (evsel->metric_id)
+		return !strcasecmp(evsel->metric_id, id);
 	if (!strcasecmp(evsel->name, id))
 		return true;
 	event_name__base(evsel, base, sizeof(base));
@@ -106,7 +111,8 @@ static struct evsel *find_duration(const struct metric_scope *scope)
 	evlist__for_each(scope->evlist, evsel, i) {
 		if (evsel->tool != TOOL_DURATION_TIME)
 			continue;
-		if (scope->cgroup == evsel->cgroup)
+		if (scope->cgroup == evsel->cgroup &&
+		    (!scope->set || scope->set == evsel->metric_set))
 			return evsel;
 		any = any ? any : evsel;
 	}
@@ -177,21 +183,37 @@ static double input_counters(void *data, int id)
 	return count_input(data, id, &count) ? count.nr : NAN;
 }
 
-static double literal_value(void *data, const char *name)
+double metric_scope__literal(const struct metric_scope *scope, const char *name)
 {
-	const struct metric_scope *scope = &((const struct context *)data)->metric->scope;
-
 	if (!strcmp(name, "target_cpu"))
 		return scope->target_cpu;
-	return scope->literal ? scope->literal(name) : NAN;
+	return scope->literal ? scope->literal(scope->target, name) : NAN;
+}
+
+bool metric_scope__is_cpu(const struct metric_scope *scope, const char *pattern)
+{
+	return scope->defs && cpuid__matches(pattern, definitions__cpuid(scope->defs));
+}
+
+static double literal_value(void *data, const char *name)
+{
+	return metric_scope__literal(&((const struct context *)data)->metric->scope, name);
 }
 
 static bool event_exists(void *data, const char *name)
 {
 	const struct context *c = data;
-	const struct evsel *evsel = find_evsel(&c->metric->scope, name, c->metric->row_evsel);
+	const struct metric_scope *scope = &c->metric->scope;
+	const struct evsel *evsel = find_evsel(scope, name, c->metric->row_evsel);
 
-	return evsel && evsel->state != EVSEL_NOT_SUPPORTED && evsel->state != EVSEL_SKIPPED;
+	if (!evsel)
+		return scope->pmus && parse_events__is_known(scope->pmus, name);
+	return evsel->state != EVSEL_NOT_SUPPORTED && evsel->state != EVSEL_SKIPPED;
+}
+
+static bool is_this_cpu(void *data, const char *pattern)
+{
+	return metric_scope__is_cpu(&((const struct context *)data)->metric->scope, pattern);
 }
 
 static struct metric_expr_ctx make_ctx(struct context *c)
@@ -203,6 +225,7 @@ static struct metric_expr_ctx make_ctx(struct context *c)
 		.aggr_nr = input_counters,
 		.literal = literal_value,
 		.has_event = event_exists,
+		.match_cpuid = is_this_cpu,
 	};
 }
 
@@ -251,7 +274,8 @@ static int bind_input(struct metric *metric, struct metric_input *input, const c
 		input->kind = METRIC_INPUT_TIME;
 		return 0;
 	}
-	def = metric_defs__find(id);
+	def = metric->scope.defs ? definitions__find_metric(metric->scope.defs, id, metric->def->pmu) :
+				   metric_defs__find(id);
 	if (!def)
 		return 0;
 	input->metric = new_metric(def, &metric->scope, chain);
@@ -270,7 +294,7 @@ static int bind_formula(struct metric *metric, struct metric_formula *formula, c
 	bool *needed;
 	int i, nr, err;
 
-	err = metric_expr__parse(text, -1, &formula->expr, &error);
+	err = metric_expr__parse(text, metric->scope.instance - 1, &formula->expr, &error);
 	if (err == -EINVAL)
 		pr_err("metric '%s': %s at column %d of '%s'", metric->def->name, error.reason,
 		       error.column + 1, text);
@@ -296,6 +320,7 @@ static int bind_formula(struct metric *metric, struct metric_formula *formula, c
 /* "100%": the factor and the text. The factor has a decimal point whatever the locale says. */
 static int parse_unit(struct metric *metric)
 {
+	const char *name = metric->def->label ? metric->def->label : metric->def->name;
 	const char *unit = metric->def->unit;
 	locale_t c_locale;
 	char *end;
@@ -313,9 +338,9 @@ static int parse_unit(struct metric *metric)
 	}
 	metric->has_unit = unit && *unit;
 	if (metric->has_unit)
-		metric->text = xasprintf("%s  %s", unit, metric->def->name);
+		metric->text = xasprintf("%s  %s", unit, name);
 	else
-		metric->text = strdup(metric->def->name);
+		metric->text = strdup(name);
 	return metric->text ? 0 : -ENOMEM;
 }
 

@@ -10,19 +10,31 @@
 #include <stdbool.h>
 
 struct cgroup;
+struct definitions;
 struct evlist;
 struct evsel;
 struct metric_expr;
+struct metric_requests;
 struct pmu;
+struct pmus;
+struct target;
 
 /* What a metric is. Built-in ones are constant; strings of others belong to their reader. */
 struct metric_def {
 	const char *name;
+	const char *label;		/* printed in the place of the name; NULL: the name */
+	int instance;			/* 1 + what replaces "?" in identifiers; 0: nothing does */
 	const char *group;		/* several are separated by ';' */
 	const char *description;
 	const char *expr;
 	const char *unit;		/* ScaleUnit: number and unit text, "100%"; NULL: none */
 	const char *threshold;		/* true means bad; NULL: none */
+	const char *long_description;	/* NULL: none */
+	const char *constraint;		/* MetricConstraint: when its events are not grouped; NULL */
+	const char *no_group_in;	/* MetricgroupNoGroup: groups in which they are not; NULL */
+	const char *pmu;		/* whose events it is about: cpu_core; NULL: any */
+	const char *compat;		/* the identifier of that PMU; NULL: any */
+	bool show_events;		/* DefaultShowEvents */
 	const char *default_group;	/* DefaultMetricgroupName; NULL: has an event's row */
 	const char *rows[2];		/* the event whose row it is on, or an alternative; NULL: any */
 	bool own_row;			/* its row is the last event of that name, shared with no other */
@@ -40,6 +52,9 @@ const struct metric_def *metric_defs__find(const char *name);
 
 /** metric_def__in_group() - one of its groups has that name, ignoring case */
 bool metric_def__in_group(const struct metric_def *def, const char *group);
+
+/** metric_def__has_word() - a list separated by ';', which may be NULL, has that word */
+bool metric_def__has_word(const char *list, const char *word);
 
 enum metric_color {
 	METRIC_PLAIN,
@@ -82,8 +97,21 @@ struct metric_scope {
 	const struct cgroup *cgroup;	/* events of this cgroup; NULL: without one */
 	const struct pmu *pmu;		/* core PMU; NULL: any */
 	bool target_cpu;		/* #target_cpu */
-	double (*literal)(const char *name);	/* other literals; NULL: all NaN */
+	/* other literals, without '#'; NULL: all NaN */
+	double (*literal)(const struct target *target, const char *name);
+	const struct target *target;	/* for literal() */
+	struct definitions *defs;	/* other metrics, the CPU; NULL: those built in, none */
+	struct pmus *pmus;		/* for has_event() of what is not in the list; NULL: says no */
+	int set;			/* only events whose metric_set this is; 0: all */
+	int instance;			/* of the metric, and so of those it refers to */
 };
+
+/** metric_scope__literal() - the value of #NAME; NaN when it is not known */
+double metric_scope__literal(const struct metric_scope *scope, const char *name);
+
+/** metric_scope__is_cpu() - whether a pattern of identifiers means this machine's CPU */
+bool metric_scope__is_cpu(const struct metric_scope *scope, const char *pattern);
+
 
 enum metric_input_kind {
 	METRIC_INPUT_NONE,		/* no such event: NaN */
@@ -159,6 +187,18 @@ int metric__evaluate(const struct metric *metric, const struct metric_source *so
  * Metrics whose row is not in the list are left out. Return: 0 or -ENOMEM.
  */
 int metric__bind_defaults(const struct metric_scope *scope, struct metric ***out, int *nr);
+
+/**
+ * metric__bind_requests() - make the metrics of -M, when their events are in the list
+ * @scope: its cgroup, pmu, set and instance are ignored: there is one of each per cgroup, and per
+ * core PMU if it uses one
+ * @requests: borrowed as long as the metrics live
+ * @out: receives an array (owned) of @nr metrics (owned), which may have no row yet
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int metric__bind_requests(const struct metric_scope *scope, const struct metric_requests *requests,
+			  struct metric ***out, int *nr);
 
 /**
  * classic_metric__compute() - the ratios that perf printed for any event list until 6.x

@@ -16,6 +16,7 @@ static const struct metric_def defs[] = {
 		.group = "Default",
 		.description = "How many CPUs were busy on average",
 		.expr = CLOCK " / (duration_time * 1e9)",
+		.constraint = "NO_GROUP_EVENTS",
 		.unit = "1CPUs",
 		.rows = { "cpu-clock", "task-clock" },
 	},
@@ -24,6 +25,7 @@ static const struct metric_def defs[] = {
 		.group = "Default",
 		.description = "Context switches per second of CPU time",
 		.expr = "context\\-switches * 1e9 / " CLOCK,
+		.constraint = "NO_GROUP_EVENTS",
 		.unit = "1cs/sec",
 		.rows = { "context-switches" },
 	},
@@ -32,6 +34,7 @@ static const struct metric_def defs[] = {
 		.group = "Default",
 		.description = "Moves from one CPU to another per second of CPU time",
 		.expr = "cpu\\-migrations * 1e9 / " CLOCK,
+		.constraint = "NO_GROUP_EVENTS",
 		.unit = "1migrations/sec",
 		.rows = { "cpu-migrations" },
 	},
@@ -40,6 +43,7 @@ static const struct metric_def defs[] = {
 		.group = "Default",
 		.description = "Page faults per second of CPU time",
 		.expr = "page\\-faults * 1e9 / " CLOCK,
+		.constraint = "NO_GROUP_EVENTS",
 		.unit = "1faults/sec",
 		.rows = { "page-faults" },
 	},
@@ -85,6 +89,7 @@ static const struct metric_def defs[] = {
 		.group = "Default",
 		.description = "CPU cycles per nanosecond of CPU time",
 		.expr = "cpu\\-cycles / " CLOCK,
+		.constraint = "NO_GROUP_EVENTS",
 		.unit = "1GHz",
 		.rows = { "cpu-cycles" },
 	},
@@ -93,6 +98,7 @@ static const struct metric_def defs[] = {
 		.group = "Default",
 		.description = "Branches per second of CPU time",
 		.expr = "branches / " CLOCK,
+		.constraint = "NO_GROUP_EVENTS",
 		.unit = "1000M/sec",
 		.rows = { "branches" },
 	},
@@ -181,12 +187,17 @@ const struct metric_def *metric_defs__find(const char *name)
 
 bool metric_def__in_group(const struct metric_def *def, const char *group)
 {
-	const char *pos = def->group;
+	return metric_def__has_word(def->group, group);
+}
+
+bool metric_def__has_word(const char *list, const char *word)
+{
+	const char *pos = list;
 	size_t len;
 
 	while (pos && *pos) {
 		len = strcspn(pos, ";");
-		if (len == strlen(group) && !strncasecmp(pos, group, len))
+		if (len == strlen(word) && !strncasecmp(pos, word, len))
 			return true;
 		pos += len + (pos[len] == ';');
 	}

@@ -65,7 +65,7 @@ static double eval_binary(struct evaluation *e, enum op op, double a, double b)
 	case OP_DIV:
 		return b == 0 ? NAN : a / b;
 	case OP_D_RATIO:
-		return b == 0 ? 0 : a / b;
+		return isnan(a) ? NAN : b == 0 ? 0 : a / b;
 	case OP_MIN:
 		return isnan(a) || isnan(b) ? NAN : fmin(a, b);
 	case OP_MAX:

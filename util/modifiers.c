@@ -49,6 +49,8 @@ static const unsigned int modifier_of[128] = {
 	['X'] = MOD_KEEP_UNGROUPED,
 };
 
+const char modifiers_help[] = "valid modifiers: u,k,h,G,H,I,p,pp,ppp,P,S,D,e,b,R,X, and W of groups";
+
 static unsigned int find_modifier(char letter)
 {
 	return (unsigned char)letter < ARRAY_SIZE(modifier_of) ? modifier_of[(int)letter] : 0;

@@ -43,4 +43,7 @@ bool modifiers__is_weak(const struct modifiers *mods);
 void modifiers__apply(struct evsel *evsel, const struct modifiers *own,
 		      const struct modifiers *group, bool leads);
 
+/* One line that lists them. */
+extern const char modifiers_help[];
+
 #endif

@@ -32,6 +32,7 @@ struct parser {
 	const char *p;			/* next character */
 	struct member *members;		/* of the group being read */
 	int nr_members, cap_members;
+	int nr_events;			/* that have been read */
 	bool regrouped;			/* in a way the user should know of */
 };
 
@@ -230,15 +231,33 @@ static int parse_modifiers(struct parser *parser, bool in_group, struct modifier
 		parser->p += len;
 		return 0;
 	}
-	return parse_error__set(parser->c.err, column_of(parser, parser->p + len), reason, NULL);
+	return parse_error__set(parser->c.err, column_of(parser, parser->p + len), reason,
+				strdup(modifiers_help));
+}
+
+/* Give the events from @first on, which one event of the text has become, its metric id. */
+static int set_metric_id(struct parser *parser, int first)
+{
+	const struct parse_events_options *options = parser->c.options;
+	const char *id = options && options->metric_ids ? options->metric_ids[parser->nr_events] : NULL;
+	struct evlist *list = parser->c.list;
+
+	parser->nr_events++;
+	for (; id && first < list->nr; first++) {
+		free(list->evsels[first]->metric_id);
+		list->evsels[first]->metric_id = strdup(id);
+		if (!list->evsels[first]->metric_id)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* One event with its modifiers, which are returned and not yet applied. */
 static int parse_event(struct parser *parser, struct modifiers *mods)
 {
 	struct event_spec spec = { .word = NULL };
+	int first = parser->c.list->nr, err;
 	const char *start;
-	int err;
 
 	memset(mods, 0, sizeof(*mods));
 	skip_blanks(parser);
@@ -259,6 +278,8 @@ static int parse_event(struct parser *parser, struct modifiers *mods)
 		goto out;
 	spec.text = strndup(start, parser->p - start);
 	err = spec.text ? event_spec__create(&spec, &parser->c) : -ENOMEM;
+	if (!err)
+		err = set_metric_id(parser, first);
 out:
 	event_spec__clear(&spec);
 	return err;

@@ -20,6 +20,7 @@ struct parse_error {
 struct parse_events_options {
 	bool hybrid_merge;	/* --hybrid-merge: sum core PMUs into one row of the name as typed */
 	bool quiet;		/* no warnings: the list was not typed by the user */
+	const char *const *metric_ids;	/* of the events in the text, in turn; NULL: none have one */
 };
 
 /**

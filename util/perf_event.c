@@ -2,10 +2,12 @@
 #include "perf_event.h"
 
 #include "../bpf_skel/leader.h"
+#include "msg.h"
 #include "util.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -49,6 +51,10 @@ int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 				 flags | PERF_FLAG_FD_CLOEXEC);
 		int err = -errno;
 
+		if (msg__verbose() > 1)
+			perf_event__dump(attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC,
+					 fd < 0 ? err : fd);
+
 		if (fd >= 0)
 			return fd;
 		if (err == -EINTR)
@@ -58,14 +64,20 @@ int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 	}
 }
 
-int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd)
+int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd, bool leads)
 {
 	struct perf_event_attr attr;
 
 	memcpy(&attr, key->bytes, sizeof(attr));
 	attr.size = sizeof(attr);
+	attr.disabled = leads;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	return perf_event__open(&attr, -1, cpu, group_fd, 0);
+}
+
+int perf_event__start_group(int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
 int perf_event__paranoid(void)

@@ -268,6 +268,14 @@ void pmus__delete(struct pmus *pmus)
 	free(pmus);
 }
 
+void pmus__set_definitions(struct pmus *pmus, struct definitions *defs)
+{
+	int i;
+
+	for (i = 0; i < pmus->nr; i++)
+		pmu_priv__set_definitions(pmus->pmus[i]->priv, defs);
+}
+
 struct pmu *pmus__find(struct pmus *pmus, const char *name)
 {
 	int i;

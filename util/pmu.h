@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 struct cpumap;
+struct definitions;
+struct event_def;
 struct pmus;
 
 /* attr.type of the PMU "tool", which the kernel does not know; it never gets such an attr. */
@@ -46,6 +48,7 @@ struct pmu_event {
 	bool snapshot;		/* gauge */
 	const char *alias;	/* second name, or NULL; software only */
 	const char *desc;	/* text for perf list, or NULL */
+	const struct event_def *def;	/* the definition in a file that made it; NULL: sysfs */
 	bool is_read;		/* private: files of this event have been read */
 };
 
@@ -58,6 +61,14 @@ struct pmu_event {
  */
 struct pmus *pmus__new(const char *sysfs);
 void pmus__delete(struct pmus *pmus);
+
+/**
+ * pmus__set_definitions() - let PMUs have the events that files define, too
+ * @defs: borrowed for the life of @pmus
+ *
+ * Call before an event is looked for. Names that sysfs has keep that meaning.
+ */
+void pmus__set_definitions(struct pmus *pmus, struct definitions *defs);
 
 /** pmus__find() - by exact name or alias; NULL when there is none. Borrowed from @pmus */
 struct pmu *pmus__find(struct pmus *pmus, const char *name);
@@ -102,6 +113,12 @@ struct pmu *const *pmus__with_event(struct pmus *pmus, const char *name, int *nr
  * (behind '_' or not; hexadecimal numbers need three digits), and shell globs.
  */
 bool pmu__matches(const struct pmu *pmu, const char *pattern);
+
+/**
+ * pmu__has_identifier() - whether the PMU's "identifier" matches a pattern (cpuid__matches())
+ * @pattern: NULL is matched by all
+ */
+bool pmu__has_identifier(const struct pmu *pmu, const char *pattern);
 
 /** pmu__family_len() - the length of the name without its instance number */
 int pmu__family_len(const struct pmu *pmu);

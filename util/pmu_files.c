@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cpuid.h"
+#include "definitions.h"
 #include "event_tables.h"
 #include "msg.h"
 #include "pmu.h"
@@ -18,6 +20,7 @@
 struct pmu_priv {
 	const struct pmu *pmu;
 	char *dir;			/* NULL: not in sysfs */
+	struct definitions *defs;	/* NULL: none */
 	bool has_formats, has_events;	/* the tables below have been read */
 	struct pmu_format *formats;	/* sorted by name */
 	int nr_formats;
@@ -36,6 +39,11 @@ struct pmu_priv *pmu_priv__new(const struct pmu *pmu, char *dir)
 	priv->pmu = pmu;
 	priv->dir = dir;
 	return priv;
+}
+
+void pmu_priv__set_definitions(struct pmu_priv *priv, struct definitions *defs)
+{
+	priv->defs = defs;
 }
 
 void pmu_priv__delete(struct pmu_priv *priv)
@@ -116,6 +124,17 @@ static int compare_events(const void *a, const void *b)
 	const struct pmu_event *one = a, *two = b;
 
 	return strcasecmp(one->name, two->name);
+}
+
+/* Of equal names that of sysfs first, then in the order in which they were defined. */
+static int compare_sources(const void *a, const void *b)
+{
+	const struct pmu_event *one = a, *two = b;
+	int order = compare_events(a, b);
+
+	if (order || one->def == two->def)
+		return order;
+	return !one->def ? -1 : !two->def ? 1 : one->def < two->def ? -1 : 1;
 }
 
 static void read_formats(struct pmu_priv *priv)
@@ -200,6 +219,77 @@ static void add_table(struct pmu_priv *priv, const struct event_name *table)
 	}
 }
 
+static bool parse_scale(const char *text, double *scale, const char **end);
+
+bool pmu__has_identifier(const struct pmu *pmu, const char *pattern)
+{
+	const char *dir = pmu->priv->dir;
+	char *path __cleanup(free_ptr) = pattern && dir ? xasprintf("%s/identifier", dir) : NULL;
+	char *identifier __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+
+	return !pattern || (identifier && cpuid__matches(pattern, identifier));
+}
+
+static bool is_for(const struct event_def *def, const struct pmu_priv *priv)
+{
+	if (def->pmu ? !pmu__matches(priv->pmu, def->pmu) : !priv->pmu->is_core)
+		return false;
+	return pmu__has_identifier(priv->pmu, def->compat);
+}
+
+/* "64Bytes": the factor and the unit. */
+static void set_scale_unit(struct pmu_event *event, const char *text)
+{
+	const char *unit;
+
+	event->has_scale = parse_scale(text, &event->scale, &unit);
+	if (!event->has_scale)
+		event->scale = 1.0;
+	snprintf(event->unit, sizeof(event->unit), "%s", unit);
+}
+
+static void add_defined(struct pmu_priv *priv)
+{
+	const struct event_def *def = NULL;
+
+	while (priv->defs && (def = definitions__next_event(priv->defs, def))) {
+		char *terms = is_for(def, priv) ? strdup(def->terms) : NULL;
+		struct pmu_event *event;
+
+		if (!terms)
+			continue;
+		if (add_event(priv, def->name, terms))
+			return;
+		event = &priv->events[priv->nr_events - 1];
+		event->def = def;
+		event->desc = def->desc;
+		event->per_pkg = def->per_pkg;
+		event->is_read = true;
+		if (def->scale_unit)
+			set_scale_unit(event, def->scale_unit);
+	}
+}
+
+/* Sort by name, and of events of one name keep the first. */
+static void sort_events(struct pmu_priv *priv)
+{
+	struct pmu_event *events = priv->events;
+	int kept = 0, i;
+
+	if (!priv->nr_events)
+		return;
+	qsort(events, priv->nr_events, sizeof(*events), compare_sources);
+	for (i = 1; i < priv->nr_events; i++) {
+		if (compare_events(&events[kept], &events[i])) {
+			events[++kept] = events[i];
+		} else {
+			free(events[i].name);
+			free(events[i].terms);
+		}
+	}
+	priv->nr_events = kept + 1;
+}
+
 static void read_events(struct pmu_priv *priv)
 {
 	char *path __cleanup(free_ptr) = NULL;
@@ -223,8 +313,8 @@ static void read_events(struct pmu_priv *priv)
 	}
 	if (dir)
 		closedir(dir);
-	if (priv->nr_events)
-		qsort(priv->events, priv->nr_events, sizeof(*priv->events), compare_events);
+	add_defined(priv);
+	sort_events(priv);
 }
 
 static char *read_part(const struct pmu_priv *priv, const struct pmu_event *event,
@@ -235,17 +325,18 @@ static char *read_part(const struct pmu_priv *priv, const struct pmu_event *even
 	return path ? read_file_line(path) : NULL;
 }
 
-/* A number as the kernel writes it, whatever locale the user has. */
-static bool parse_scale(const char *text, double *scale)
+/* A number as the kernel writes it, whatever locale the user has; *@end is what follows it. */
+static bool parse_scale(const char *text, double *scale, const char **end)
 {
 	locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	char *end;
+	char *after = (char *)text;
 
-	if (!c)
-		return false;
-	*scale = strtod_l(text, &end, c);
-	freelocale(c);
-	return end != text && !*end;
+	if (c) {
+		*scale = strtod_l(text, &after, c);
+		freelocale(c);
+	}
+	*end = after;
+	return after != text;
 }
 
 static void read_event(const struct pmu_priv *priv, struct pmu_event *event)
@@ -255,10 +346,12 @@ static void read_event(const struct pmu_priv *priv, struct pmu_event *event)
 	char *per_pkg __cleanup(free_ptr) = read_part(priv, event, ".per-pkg");
 	char *snapshot __cleanup(free_ptr) = read_part(priv, event, ".snapshot");
 
+	const char *end;
+
 	event->is_read = true;
 	event->terms = read_part(priv, event, "");
 	if (scale) {
-		event->has_scale = parse_scale(scale, &event->scale);
+		event->has_scale = parse_scale(scale, &event->scale, &end) && !*end;
 		if (!event->has_scale) {
 			pr_warn("%s/%s/: its scale '%s' is not a number: counts are not scaled",
 				priv->pmu->name, event->name, scale);

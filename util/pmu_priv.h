@@ -2,6 +2,7 @@
 #ifndef PERF_UTIL_PMU_PRIV_H
 #define PERF_UTIL_PMU_PRIV_H
 
+struct definitions;
 struct pmu;
 struct pmu_priv;
 
@@ -14,5 +15,8 @@ struct pmu_priv;
  */
 struct pmu_priv *pmu_priv__new(const struct pmu *pmu, char *dir);
 void pmu_priv__delete(struct pmu_priv *priv);
+
+/** pmu_priv__set_definitions() - events that files define, besides those in sysfs; borrowed */
+void pmu_priv__set_definitions(struct pmu_priv *priv, struct definitions *defs);
 
 #endif

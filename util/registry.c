@@ -32,6 +32,11 @@ static bool has_users(const struct reg_event *event)
 	return false;
 }
 
+static bool is_needed(const struct registry *reg, const struct registry_io *io, int first)
+{
+	return has_users(&reg->event[first]) || (io->is_followed && io->is_followed(io->ctx, first));
+}
+
 /* How many slots an event or group takes, also when it is only half written. */
 static int nr_slots(const struct registry *reg, int first)
 {
@@ -71,7 +76,7 @@ void registry__repair(struct registry *reg, const struct registry_io *io)
 		/* Members go with their leader, which is claimed before them and freed after them. */
 		if (event->state == REG_FREE || event->leader != (__u32)slot)
 			continue;
-		if (event->state == REG_CHANGING || !has_users(event))
+		if (event->state == REG_CHANGING || !is_needed(reg, io, slot))
 			close_group(reg, io, slot);
 	}
 }
@@ -197,7 +202,7 @@ void registry__leave(struct registry *reg, const struct registry_io *io, int run
 		return;
 	set_user(event, run, false);
 	step(io, "event-left");
-	if (!has_users(event))
+	if (!is_needed(reg, io, first))
 		close_group(reg, io, first);
 }
 

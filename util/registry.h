@@ -32,6 +32,9 @@ struct registry_io {
 	/** close() - drop the perf events of these slots, in any state, and every mention of them */
 	void (*close)(void *ctx, int first, int nr);
 
+	/** is_followed() - whether somebody who is no run still needs the event; may be NULL */
+	bool (*is_followed)(void *ctx, int first);
+
 	/** announce() - let others find the events; failure is theirs to live with */
 	void (*announce)(void *ctx, int first, int nr);
 

@@ -126,6 +126,21 @@ int stat__add_metric(struct stat *stat, struct metric *metric)
 	return 0;
 }
 
+/* Take over an array of metrics, also when that fails. */
+static int add_metrics(struct stat *stat, struct metric **metrics, int nr)
+{
+	int i, err = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (!err)
+			err = stat__add_metric(stat, metrics[i]);
+		else
+			metric__delete(metrics[i]);
+	}
+	free(metrics);
+	return err;
+}
+
 /* After opening, when it is known which events exist. */
 static int bind_metrics(struct stat *stat)
 {
@@ -134,11 +149,14 @@ static int bind_metrics(struct stat *stat)
 		.evlist = stat->evlist,
 		.target_cpu = config->target && !target__has_task(config->target),
 		.literal = config->literal,
+		.target = config->target,
+		.defs = config->defs,
+		.pmus = config->pmus,
 	};
-	struct metric **defaults;
+	struct metric **metrics;
 	struct evsel *evsel;
 	bool is_default = false;
-	int i, nr, err;
+	int i, nr, err = 0;
 
 	/* Cgroups that came have events for metrics of their own. */
 	if (stat->nr_bound == stat->evlist->nr)
@@ -150,18 +168,25 @@ static int bind_metrics(struct stat *stat)
 	evlist__for_each(stat->evlist, evsel, i)
 		is_default |= evsel->is_default;
 	if (is_default) {
-		err = metric__bind_defaults(&scope, &defaults, &nr);
-		for (i = 0; !err && i < nr; i++) {
-			err = stat__add_metric(stat, defaults[i]);
-			while (err && ++i < nr)
-				metric__delete(defaults[i]);
-		}
-		free(defaults);
-		if (err)
-			return err;
+		err = metric__bind_defaults(&scope, &metrics, &nr);
+		if (!err)
+			err = add_metrics(stat, metrics, nr);
 	}
-	for (i = 0; i < stat->nr_metrics; i++)
+	if (!err && config->requests) {
+		err = metric__bind_requests(&scope, config->requests, &metrics, &nr);
+		if (!err)
+			err = add_metrics(stat, metrics, nr);
+	}
+	if (err)
+		return err;
+	for (i = 0; i < stat->nr_metrics; i++) {
 		metric__choose_row(stat->metrics[i], stat->metrics, stat->nr_metrics);
+		/* Of a default set, rows are those that carry a metric. */
+		evsel = stat->metrics[i]->row_evsel;
+		if (evsel && evsel->is_default && evsel->metric_set &&
+		    !stat->metrics[i]->def->default_group)
+			evsel->hidden = false;
+	}
 	stat->nr_bound = stat->evlist->nr;
 	return 0;
 }

@@ -6,8 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct definitions;
 struct evlist;
 struct metric;
+struct metric_requests;
+struct pmus;
 struct target;
 
 /* Numbers as in STAT_CONFIG records of perf.data; finest wins is decided by the command line. */
@@ -52,7 +55,11 @@ struct stat_config {
 	const char *sort_event;		/* --sort: cgroups with the most of it first; NULL: none */
 	unsigned int top;		/* --top: only so many cgroups; 0: all of them */
 	bool percore_show_thread;	/* -A: percore events show the core's sum on each CPU */
-	double (*literal)(const char *name);	/* #NAME in metrics; NULL: only #target_cpu is known */
+	/* #NAME in metrics; NULL: only #target_cpu is known */
+	double (*literal)(const struct target *target, const char *name);
+	struct definitions *defs;	/* metrics of files; NULL: none. Borrowed */
+	const struct metric_requests *requests;	/* -M, its events are in the list; NULL: none. Borrowed */
+	struct pmus *pmus;		/* has_event() in metrics asks them; NULL: says no. Borrowed */
 };
 
 /* What the run loop measured besides the events. */

@@ -148,15 +148,15 @@ static bool is_duplicate(const struct aggr *aggr, const struct evsel *evsel, int
 	return false;
 }
 
-/* A CPU that never ran anything of a cgroup has counted all there was: nothing. */
-static void add_counter(struct aggr_count *row, const struct counts_values *v, bool no_scale,
-			bool is_cgroup)
+static void add_counter(struct event_counts *event, struct aggr_count *row,
+			const struct counts_values *v, bool no_scale)
 {
 	row->val += scale(v, no_scale);
 	row->ena += v->ena;
 	row->run += v->run;
 	row->nr++;
-	row->failed |= is_cgroup ? v->ena && !v->run : !v->ena || !v->run;
+	row->failed |= v->ena ? !v->run : !event->by_cpu;
+	event->is_enabled |= v->ena != 0;
 }
 
 /* Events without counts could not be opened: their rows still tell how many CPUs they are for. */
@@ -195,7 +195,7 @@ static void collect_kernel(struct event_counts *event, const struct evsel *evsel
 				continue;
 			row = aggr__row(event->aggr, evsel->cpus->cpu[cpu], thread);
 			if (row >= 0)
-				add_counter(&event->rows[row], &v, no_scale, evsel->cgroup);
+				add_counter(event, &event->rows[row], &v, no_scale);
 		}
 	}
 }
@@ -251,6 +251,9 @@ static int collect_event(struct event_counts *event, const struct evsel *evsel, 
 
 	memset(event->rows, 0, event->aggr->nr_rows * sizeof(*event->rows));
 	event->nr_sources = 1;
+	event->by_cpu = (evsel->threads || evsel->cgroup) && evsel->cpus && evsel->cpus->nr &&
+			evsel->cpus->cpu[0] >= 0 && !evsel->needs_cpu && !evsel->tool;
+	event->is_enabled = false;
 	event->supported = evsel->state != EVSEL_NOT_SUPPORTED && evsel->state != EVSEL_SKIPPED;
 	delta = delta && !is_gauge(evsel);
 	if (!event->aggr->nr_rows)
@@ -288,6 +291,7 @@ static void merge_event(struct event_counts *leader, const struct event_counts *
 		leader->supported = true;
 	}
 	leader->nr_sources++;
+	leader->is_enabled |= event->is_enabled;
 	for (i = 0; i < leader->aggr->nr_rows; i++) {
 		to = &leader->rows[i];
 		from = &event->rows[i];
@@ -362,8 +366,12 @@ void stat_counts__dump(const struct stat_counts *sc)
 
 bool stat_counts__is_counted(const struct event_counts *event, const struct aggr_count *count)
 {
-	return event->supported && count->ena && count->run &&
-	       (event->aggr->mode == AGGR_GLOBAL || !count->failed);
+	if (!event->supported)
+		return false;
+	/* Where the tasks have not run they counted nothing, and that is a count, if they ran at all. */
+	if (event->by_cpu)
+		return event->is_enabled && !count->failed;
+	return count->ena && count->run && (event->aggr->mode == AGGR_GLOBAL || !count->failed);
 }
 
 const struct aggr_count *stat_counts__find(const struct stat_counts *sc, const struct evsel *evsel,

@@ -8,6 +8,7 @@
 #include "pmu.h"
 #include "stat_counts.h"
 #include "target.h"
+#include "tool_facts.h"
 #include "util.h"
 
 #include <errno.h>
@@ -358,18 +359,6 @@ static int add_all(const struct filler *f)
 	return err;
 }
 
-/* One counter less is free while the NMI watchdog runs: groups may need just that one. */
-static bool is_watchdog_on(void)
-{
-	char *path = xasprintf("%s/sys/kernel/nmi_watchdog", procfs_root());
-	char *line = path ? read_file_line(path) : NULL;
-	bool on = line && atoi(line) > 0;
-
-	free(line);
-	free(path);
-	return on;
-}
-
 static bool is_starved(const struct stat_counts *sc, const struct evsel *evsel)
 {
 	const struct event_counts *event = &sc->events[evsel->idx];
@@ -398,7 +387,7 @@ static void look_at_events(const struct filler *f)
 		f->table->has_cgroups |= evsel->cgroup != NULL;
 		f->table->nmi_hint |= is_starved(f->sc, evsel);
 	}
-	f->table->nmi_hint = f->table->nmi_hint && is_watchdog_on();
+	f->table->nmi_hint = f->table->nmi_hint && tool__is_watchdog_on();
 }
 
 int stat_table__fill(struct stat_table *table, const struct stat_counts *sc,

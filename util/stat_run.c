@@ -3,6 +3,7 @@
 
 #include "capability.h"
 #include "cgroup.h"
+#include "config.h"
 #include "control.h"
 #include "counts.h"
 #include "cpumap.h"
@@ -10,6 +11,7 @@
 #include "msg.h"
 #include "open_error.h"
 #include "pmu.h"
+#include "supervisor.h"
 #include "thread_map.h"
 #include "util.h"
 #include "workload.h"
@@ -107,6 +109,21 @@ static int use_possible_cpus(struct evsel *evsel)
 	return err;
 }
 
+/* Where tasks may run: shared sums of tasks are kept by CPU. */
+static int use_task_cpus(struct evsel *evsel)
+{
+	struct cpumap *online = cpumap__online(), *own = NULL;
+	int err = -errno;
+
+	if (online && evsel->own_cpus)
+		own = cpumap__and(online, evsel->own_cpus);
+	if (online && (own || !evsel->own_cpus))
+		err = use_cpus(evsel, own ? own : online);
+	cpumap__delete(own);
+	cpumap__delete(online);
+	return err;
+}
+
 static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const struct stat_run *run)
 {
 	const struct target *target = &run->target;
@@ -115,6 +132,8 @@ static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const str
 
 	if (evsel->tool != TOOL_NONE)
 		return assign_tool(evsel, cpus);
+	if (!cpus && run->plan.by_cpu && !evsel->needs_cpu)
+		return use_task_cpus(evsel);
 	if (!cpus)
 		return use_cpus(evsel, evsel->needs_cpu ? evsel->own_cpus : NULL);
 	if (!evsel->own_cpus && counts_newcomers(run, evsel))
@@ -195,6 +214,34 @@ static bool can_share(const struct evsel *evsel)
 	return evsel->tool == TOOL_NONE && !evsel->filter;
 }
 
+/*
+ * The configuration says what is shared where it can be: a machine's file must not keep users who
+ * may not share from counting. One member shares the whole group.
+ */
+static void share_configured(struct stat_run *run)
+{
+	char *missing __cleanup(free_ptr) = NULL;
+	struct evlist *evlist = run->plan.evlist;
+	struct evsel *evsel;
+	int i;
+
+	if (!run->share_events || run->share_all)
+		return;
+	missing = capability__missing_to_share();
+	evlist__for_each(evlist, evsel, i) {
+		if (evsel->share || !can_share(evsel->leader) ||
+		    !config__shares(run->share_events, evsel->name))
+			continue;
+		if (missing) {
+			pr_verbose("'%s' is not shared, as the configuration says: lacks %s", evsel->name,
+				   missing);
+			continue;
+		}
+		for (int m = 0; m < evsel->leader->nr_members; m++)
+			evlist->evsels[evsel->leader->idx + m]->share = true;
+	}
+}
+
 static int check_sharing(struct stat_run *run)
 {
 	const char *option = run->share_all ? "--bpf-counters" : "the modifier b";
@@ -203,6 +250,7 @@ static int check_sharing(struct stat_run *run)
 	struct evsel *evsel;
 	int i;
 
+	share_configured(run);
 	evlist__for_each(run->plan.evlist, evsel, i) {
 		if (run->share_all && can_share(evsel->leader))
 			evsel->share = true;
@@ -225,6 +273,25 @@ static int check_sharing(struct stat_run *run)
 	return 0;
 }
 
+/* A breakdown of tasks' counts by CPU and the like: plain events of tasks have but one sum. */
+static int check_breakdown(struct stat_run *run)
+{
+	struct evsel *evsel;
+	int i;
+
+	run->plan.by_cpu = target__has_task(&run->target) && run->config.aggr_mode != AGGR_GLOBAL &&
+			   run->config.aggr_mode != AGGR_THREAD;
+	evlist__for_each(run->plan.evlist, evsel, i) {
+		if (!run->plan.by_cpu || evsel->share || evsel->tool != TOOL_NONE)
+			continue;
+		pr_err("'%s' is not shared%s: a breakdown by CPU, core and the like of a task's counts needs every event shared (%s)",
+		       evsel->name, evsel->filter ? ", having a filter" : "",
+		       evsel->filter ? "or -a or -C" : "--bpf-counters, or the modifier b; or -a or -C");
+		return STATUS_INVALID;
+	}
+	return 0;
+}
+
 int stat_run__assign(struct stat_run *run)
 {
 	struct evlist *evlist = run->plan.evlist;
@@ -233,6 +300,8 @@ int stat_run__assign(struct stat_run *run)
 	int status, i;
 
 	status = check_sharing(run);
+	if (!status)
+		status = check_breakdown(run);
 	if (status)
 		return status;
 	cpus = target_cpus(&run->target, &status);
@@ -781,8 +850,11 @@ static int start(struct pass *pass)
 		pass->next_print_ns = pass->start_ns + run->config.interval_ms * NSEC_PER_MSEC;
 	if (run->timeout_ms)
 		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
-	if (!pass->workload.pid)
+	/* Of a command the variable is its own business. */
+	if (!pass->workload.pid) {
+		supervisor__ready();
 		return 0;
+	}
 	err = workload__start(&pass->workload);
 	if (err)
 		pr_text("Workload failed: %s\n", strerror(-err));

@@ -2,10 +2,12 @@
 #include "tool_facts.h"
 
 #include "cpumap.h"
+#include "event_tables.h"
 #include "target.h"
 #include "util.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,4 +172,22 @@ int tool__fact(enum tool_event event, const struct target *target, uint64_t *val
 	default:
 		return -ENOENT;
 	}
+}
+
+double tool__literal(const struct target *target, const char *name)
+{
+	const struct event_name *event = event_name__find(tool_events, name);
+	uint64_t value;
+
+	if (!event || tool__fact(event->config, target, &value))
+		return NAN;
+	return value;
+}
+
+bool tool__is_watchdog_on(void)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/sys/kernel/nmi_watchdog", procfs_root());
+	char *line __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+
+	return line && atoi(line) > 0;
 }

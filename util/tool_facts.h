@@ -15,6 +15,12 @@ struct target;
  */
 int tool__fact(enum tool_event event, const struct target *target, uint64_t *value);
 
+/** tool__literal() - the same by name, for #NAME in metrics; NaN when it is not known */
+double tool__literal(const struct target *target, const char *name);
+
+/** tool__is_watchdog_on() - the NMI watchdog holds a counter, which a group may need */
+bool tool__is_watchdog_on(void);
+
 /** tool__thread_time(), tool__cpu_time() - user or system time used so far, in ns; 0 or -errno */
 int tool__thread_time(pid_t tid, bool is_user, uint64_t *ns);
 int tool__cpu_time(int cpu, bool is_user, uint64_t *ns);

@@ -98,3 +98,74 @@ int tracepoint__for_each(const char *subsys, const char *name, bool sorted, trac
 	free_entries(entries, nr);
 	return err;
 }
+
+struct names {
+	char **names;		/* owned, the last is NULL */
+	int nr;
+};
+
+static int collect_name(void *ctx, const char *subsys __unused, const char *name)
+{
+	struct names *names = ctx;
+	char **grown = realloc(names->names, (names->nr + 2) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	names->names = grown;
+	grown[names->nr] = strdup(name);
+	if (!grown[names->nr])
+		return -ENOMEM;
+	grown[++names->nr] = NULL;
+	return 0;
+}
+
+static void clear_names(struct names *names)
+{
+	while (names->nr)
+		free(names->names[--names->nr]);
+	free(names->names);
+}
+
+/* The entry of a list most like @name; owned. */
+static char *nearest_of(const struct names *names, const char *name)
+{
+	const char *nearest = names->nr ? nearest_name(name, (const char *const *)names->names) : NULL;
+
+	return nearest ? strdup(nearest) : NULL;
+}
+
+static char *nearest_subsys(const char *subsys)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/events", tracefs_root()), *nearest;
+	struct names names = { .nr = 0 };
+	struct dirent **entries;
+	int nr = path ? read_dir(path, true, &entries) : -ENOMEM, i;
+
+	for (i = 0; i < nr; i++)
+		(void)collect_name(&names, NULL, entries[i]->d_name);
+	if (nr >= 0)
+		free_entries(entries, nr);
+	nearest = nearest_of(&names, subsys);
+	clear_names(&names);
+	return nearest;
+}
+
+char *tracepoint__nearest(const char *subsys, const char *name)
+{
+	char *near_subsys __cleanup(free_ptr) = nearest_subsys(subsys), *near_name;
+	struct names names = { .nr = 0 };
+
+	if (!near_subsys)
+		return NULL;
+	/* what cannot be read is suggested to nobody */
+	(void)tracepoint__for_each(near_subsys, "*", true, collect_name, &names);
+	near_name = nearest_of(&names, name);
+	clear_names(&names);
+	if (near_name) {
+		char *both = xasprintf("%s:%s", near_subsys, near_name);
+
+		free(near_name);
+		return both;
+	}
+	return NULL;
+}

@@ -29,4 +29,11 @@ int tracepoint__for_each(const char *subsys, const char *name, bool sorted, trac
 /** tracepoint__is_glob() - whether a name is a pattern rather than one name */
 bool tracepoint__is_glob(const char *name);
 
+/**
+ * tracepoint__nearest() - the tracepoint most like one that does not exist
+ *
+ * Return: "SUBSYS:NAME", owned by the caller; NULL when none is close.
+ */
+char *tracepoint__nearest(const char *subsys, const char *name);
+
 #endif

@@ -81,7 +81,7 @@ char *read_file_line(const char *path)
 
 static const char *root_of(const char *env, const char *fallback)
 {
-	const char *path = getenv(env);
+	const char *path = secure_getenv(env);
 
 	return path && *path ? path : fallback;
 }
@@ -128,11 +128,14 @@ uint64_t clock_ns(void)
 /* Longer words are no typing mistakes of event names; the bound keeps the rows on the stack. */
 #define MAX_NAME 128
 
-/* Edits that make @b of @a (insert, delete, replace; case is ignored), or more than @limit. */
+/*
+ * Edits that make @b of @a (insert, delete, replace, exchange neighbours; case is ignored), or more
+ * than @limit.
+ */
 static size_t edit_distance(const char *a, const char *b, size_t limit)
 {
-	size_t len_a = strlen(a), len_b = strlen(b);
-	size_t row[MAX_NAME + 1], i, j;
+	size_t len_a = strlen(a), len_b = strlen(b), best_before = 0;
+	size_t rows[3][MAX_NAME + 1], *row = rows[0], *above = rows[1], *two_above = rows[2], i, j;
 
 	if (len_a > MAX_NAME || len_b > MAX_NAME)
 		return limit + 1;
@@ -141,26 +144,32 @@ static size_t edit_distance(const char *a, const char *b, size_t limit)
 	for (j = 0; j <= len_b; j++)
 		row[j] = j;
 	for (i = 1; i <= len_a; i++) {
-		size_t diagonal = row[0], best = i;
+		size_t *oldest = two_above, best = i;
 
+		two_above = above;
+		above = row;
+		row = oldest;
 		row[0] = i;
 		for (j = 1; j <= len_b; j++) {
-			size_t above = row[j];
-			size_t cost = diagonal;
+			int in_a = tolower((unsigned char)a[i - 1]);
+			int in_b = tolower((unsigned char)b[j - 1]);
+			size_t cost = above[j - 1] + (in_a != in_b);
 
-			if (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]))
-				cost++;
-			if (above + 1 < cost)
-				cost = above + 1;
+			if (above[j] + 1 < cost)
+				cost = above[j] + 1;
 			if (row[j - 1] + 1 < cost)
 				cost = row[j - 1] + 1;
+			if (i > 1 && j > 1 && in_a == tolower((unsigned char)b[j - 2]) &&
+			    in_b == tolower((unsigned char)a[i - 2]) && two_above[j - 2] + 1 < cost)
+				cost = two_above[j - 2] + 1;
 			row[j] = cost;
-			diagonal = above;
 			if (cost < best)
 				best = cost;
 		}
-		if (best > limit)
+		/* An exchange goes two rows at once. */
+		if (best > limit && best_before > limit)
 			return limit + 1;
+		best_before = best;
 	}
 	return row[len_b];
 }

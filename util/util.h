@@ -57,7 +57,8 @@ char *read_file_line(const char *path);
 /**
  * sysfs_root(), procfs_root(), tracefs_root(), bpffs_root() - where these file systems are
  *
- * The environment may move each of them for tests: SYSFS_PATH, PROCFS_PATH, TRACEFS_PATH, BPF_PATH.
+ * The environment may move each of them for tests: SYSFS_PATH, PROCFS_PATH, TRACEFS_PATH, BPF_PATH;
+ * not that of a user who lacks privileges that perf's file has.
  * tracefs is /sys/kernel/tracing, or its old place below debugfs if only that one is mounted.
  */
 const char *sysfs_root(void);

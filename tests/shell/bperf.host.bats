@@ -41,7 +41,7 @@ end_run() {
 	run perf bperf list --bpf-attr-map "$ATTR_MAP"
 	echo "$output"
 	[ "$status" = 0 ]
-	[[ $output = *"2 runs share $(nproc) perf events for 1 events"* ]]
+	[[ $output = *"2 runs share $(nproc) perf event"*" for 1 event"* ]]
 	[ "$(entries)" = 1 ]
 	our_objects >"$BATS_TEST_TMPDIR/objects"
 	grep -q '^link ' "$BATS_TEST_TMPDIR/objects"
@@ -150,6 +150,16 @@ end_run() {
 	[ "$(field dummy 1 "$out")" = 0 ]
 }
 
+@test "all members of a group of software events count, and all the time" {
+	local out=$BATS_TEST_TMPDIR/out event
+	shared -a -x, --log-fd 4 -e '{page-faults,cpu-clock,cs}' "$WORKLOADS/faults" 500 4>"$out"
+	cat "$out"
+	for event in page-faults cpu-clock cs; do
+		[ "$(field $event 5 "$out")" = 100.00 ]
+	done
+	in_range "$(field cpu-clock 1 "$out")" 0.01 100000000
+}
+
 @test "-D -1 and --control: windows of shared events" {
 	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$ctl" "$ack"
@@ -208,11 +218,11 @@ end_run() {
 	/usr/sbin/bpftool map create "$ATTR_MAP" type hash key 144 value 8 entries 4 name foreign
 	chown 65534 "$ATTR_MAP"
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: $ATTR_MAP belongs to user 65534, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)"
+		<<<"perf stat: cannot share events: $ATTR_MAP belongs to user 65534, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)"
 	rm "$ATTR_MAP"
 	chown 65534 "${ATTR_MAP}_lock" 2>/dev/null || { mkdir "${ATTR_MAP}_lock"; chown 65534 "${ATTR_MAP}_lock"; }
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: ${ATTR_MAP}_lock belongs to user 65534, who is not trusted: only root's and one's own are (remove it, or name another path with --bpf-attr-map)"
+		<<<"perf stat: cannot share events: ${ATTR_MAP}_lock belongs to user 65534, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)"
 	[ ! -e "$ATTR_MAP" ]
 }
 

@@ -12,6 +12,8 @@ U=instructions:u
 
 teardown() {
 	remove_top
+	end_jobs
+	remove_map
 }
 
 # both_kinds LIST ITER DIR... : a process in each of DIR... is counted plainly and shared
@@ -170,7 +172,7 @@ cgroups_apart() {
 	background "$T/err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/i" -I 100 \
 		-e $U --for-each-cgroup "glob:$name/w*,$name"
 	run=$!
-	wait_for grep -q poll "/proc/$run/wchan"
+	wait_for polls "$run"
 	cat >"$T/churn" <<-'END'
 		for ((n = 0; n < 1000; n++)); do
 			mkdir "$1/w$n"

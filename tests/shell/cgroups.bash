@@ -55,3 +55,12 @@ value() {
 			if ($(i) == event && $(i + 1) == cgroup && $(i - 2) ~ /^[0-9.]+$/) sum += $(i - 2) }
 		END { printf "%.2f\n", sum }' "$3"
 }
+
+# same_state FILE : the leader's tables are as they were then
+same_state() {
+	wait_for is_same_state "$1" || { state | diff "$1" - >&2; return 1; }
+}
+
+is_same_state() {
+	state | cmp -s "$1" -
+}

@@ -12,13 +12,8 @@ C=cpu-clock
 
 teardown() {
 	remove_top
-	local pid
-	for pid in "${jobs_started[@]}"; do
-		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
-	done
-	wait 2>/dev/null || :
-	rm -f "$ATTR_MAP"
-	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
+	end_jobs
+	remove_map
 }
 
 # no_leader : for this test's map; others may have theirs
@@ -131,7 +126,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	background "$T/err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/i" -I 200 \
 		-e context-switches --for-each-cgroup "glob:$name/w*,$name"
 	local run=$!
-	wait_for grep -q poll "/proc/$run/wchan"
+	wait_for polls "$run"
 	for ((n = 0; n < 100; n++)); do
 		mkdir "$top/w$n"
 		"$WORKLOADS/in_cgroups" 1000 "$top/w$n/cgroup.procs"

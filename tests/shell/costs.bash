@@ -138,7 +138,7 @@ switch_row() {
 	shared=-
 	if [ "$how" != plain ]; then
 		shared=$(perf bperf list --bpf-attr-map "$costs_map" |
-			sed -n "s/^$runs runs share \([0-9]*\) perf events.*/\1/p")
+			sed -n "s/^$runs runs\{0,1\} shares\{0,1\} \([0-9]*\) perf event.*/\1/p")
 		[ -n "$shared" ] || { echo "$what: $runs runs do not share"; stop_all; return 1; }
 	fi
 	sleep 0.2

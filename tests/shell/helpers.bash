@@ -9,21 +9,32 @@ if [ -z "${WORKLOADS:-}" ]; then
 	WORKLOADS=$O/workloads
 	PATH=$O:$PATH
 fi
-export LC_ALL=C
+export LC_ALL=C PERF_CONFIG=/dev/null
 
-# Each test has a map of its own, so that tests and other users of the machine never meet.
+# Each test has a map of its own, so that tests and other users of the machine never meet; where
+# shared.bash keeps a leader, each file.
 setup() {
-	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	ATTR_MAP=${KEPT_MAP:-/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER}
 	jobs_started=()
 }
 
 teardown() {
+	end_jobs
+	[ -n "${KEPT_MAP:-}" ] || remove_map
+}
+
+# end_jobs : whatever the test has started is over
+end_jobs() {
 	local pid
 	for pid in "${jobs_started[@]}"; do
 		# background's have a process group, with commands that outlived a killed perf
 		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
 	done
 	wait 2>/dev/null || :
+	jobs_started=()
+}
+
+remove_map() {
 	[ ! -d "$ATTR_MAP" ] || rmdir "$ATTR_MAP"
 	rm -f "$ATTR_MAP"
 	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
@@ -49,10 +60,16 @@ wait_for() {
 	local tries
 	for ((tries = 0; tries < 1000; tries++)); do
 		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.02
+		nap
 	done
 	echo "never true: $*" >&2
 	return 1
+}
+
+# nap : sleep for a moment, without a process that an emulated machine would have to execute
+nap() {
+	[ -n "${never:-}" ] || exec {never}<> <(:)
+	read -r -t 0.02 -u "$never" || :
 }
 
 # field EVENT N FILE : the N-th field of an event's row of CSV (1: value, 2: unit, 3: event, 4: run
@@ -84,7 +101,7 @@ in_range() {
 
 # nr_runs : how many runs share events through this test's map
 nr_runs() {
-	perf bperf list --bpf-attr-map "$ATTR_MAP" | sed -n 's/^\([0-9]*\) runs share.*/\1/p'
+	perf bperf list --bpf-attr-map "$ATTR_MAP" | sed -n 's/^\([0-9]*\) runs\{0,1\} shares\{0,1\} .*/\1/p'
 }
 
 has_runs() {
@@ -93,11 +110,7 @@ has_runs() {
 
 # leader_objects : programs, maps and links of any leader and run
 leader_objects() {
-	local bpftool=/usr/sbin/bpftool
-	$bpftool -j prog show | jq -r '.[] | select(.name == "on_switch" or .name == "on_sync") | "prog \(.id) \(.name)"'
-	$bpftool -j map show | jq -r '.[] | select(.name == "registry" or .name == "readings" or
-		.name == "perf_shared_v0" or .name == "perf_run") | "map \(.id) \(.name)"'
-	$bpftool -j link show | jq -r '.[] | select(.tp_name == "sched_process_hang") | "link \(.id)"'
+	"$WORKLOADS/leader_objects"
 }
 
 no_leader_objects() {
@@ -106,7 +119,7 @@ no_leader_objects() {
 
 # entries : how many the attr map has
 entries() {
-	/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" | jq length
+	/usr/sbin/bpftool map dump pinned "$ATTR_MAP" | grep -c '^key' || :
 }
 
 # our_objects : programs, maps and link of the leader that this test's map leads to, "KIND ID" a
@@ -219,7 +232,7 @@ end_run() {
 # nr_perf_events : how many perf events the runs of this test share
 nr_perf_events() {
 	perf bperf list --bpf-attr-map "$ATTR_MAP" |
-		sed -n 's/^[0-9]* runs share \([0-9]*\) perf events.*/\1/p'
+		sed -n 's/^[0-9]* runs\{0,1\} shares\{0,1\} \([0-9]*\) perf event.*/\1/p'
 }
 
 # undisturbed NAME EVENT : the run counted EVENT, nanoseconds or cycles of CPUs of the emulated PMU,

@@ -56,6 +56,8 @@ usage() {
 	done <<-EOF
 	-x , -j true|-x and -j: one output format at a time
 	-x , -B true|-B and -x: fields are never grouped
+	--append true|--append needs a file to append to: -o or --log-fd
+	--control fifo:$BATS_TEST_TMPDIR/nothing -x , -j true|-x and -j: one output format at a time
 	-o f --log-fd 2 true|-o and --log-fd: one place to print to
 	--log-fd -1 true|--log-fd: not a descriptor
 	-r -1 true|-r: the number of runs is negative
@@ -63,10 +65,10 @@ usage() {
 	-r 2 --metric-only true|--metric-only and -r: not together
 	--metric-only --per-thread -a true|--metric-only and --per-thread: not together
 	--table true|--table needs -r N with N > 1
-	-A true|a breakdown by CPU, core and the like needs -a or -C
-	--per-core true|a breakdown by CPU, core and the like needs -a or -C
-	--per-socket -p $$|a breakdown by CPU, core and the like needs -a or -C
-	--no-merge true|a breakdown by CPU, core and the like needs -a or -C
+	-A true|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
+	--per-core true|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
+	--per-socket -p $$|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
+	--no-merge true|a breakdown by CPU, core and the like needs -a or -C, or --bpf-counters
 	--timeout 100 -I 100 true|--timeout and -I: not together
 	--timeout 9 true|--timeout: at least 10 ms
 	--interval-count 2 true|--interval-count needs -I
@@ -122,6 +124,25 @@ usage() {
 		[[ $output = "event syntax error: '$list'"* ]]
 		[[ $output = *"Run 'perf list' for a list of valid events"* ]]
 	done
+}
+
+@test "ten thousand events: parsed in a second of CPU time and 100 MB" {
+	local group list args=() i
+	group='cs:u,faults/name=f/,cycles:k,{L1-dcache-load-misses,software/dummy/}'
+	list=$(for ((i = 0; i < 400; i++)); do echo "$group"; done | paste -sd,)
+	for ((i = 0; i < 5; i++)); do args+=(-e "$list"); done
+	# the last one ends it when all others have been read
+	(
+		ulimit -t 1
+		ulimit -v 100000
+		fails_with 129 "event syntax error: 'nosuch'" perf stat "${args[@]}" -e nosuch true
+	)
+	# and they are printed, too
+	(
+		ulimit -v 200000
+		perf stat -x, --log-fd 4 --pre false "${args[@]}" true 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	)
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 10000 ]
 }
 
 @test "lists of processes, threads and CPUs that are none" {

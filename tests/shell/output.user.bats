@@ -88,11 +88,9 @@ setup_file() {
 	[ "$(grep -c 'page-faults:u' "$out")" = 3 ]
 }
 
-@test "-o - is stderr; --append alone means nothing" {
+@test "-o - is stderr" {
 	cd "$BATS_TEST_TMPDIR"
 	perf stat -o - --append -x, -e page-faults:u true 2>err 3>&-
-	[ "$(wc -l <err)" = 1 ]
-	perf stat --append -x, -e page-faults:u true 2>err 3>&-
 	[ "$(wc -l <err)" = 1 ]
 	[ "$(ls)" = err ]
 }
@@ -228,6 +226,12 @@ setup_file() {
 	[ "$status" = 137 ]
 	[ "$(wc -l <"$count")" = 1 ]
 	grep -q dummy:u "$BATS_TEST_TMPDIR/out"
+	refute grep -q runs "$BATS_TEST_TMPDIR/out"
+	rm "$count"
+	perf stat -r 5 --log-fd 4 -e dummy:u \
+		sh -c "echo >>'$count'; [ \$(wc -l <'$count') -lt 3 ] || kill -9 \$\$" \
+		4>"$BATS_TEST_TMPDIR/out" 2>/dev/null || :
+	grep -q "(3 runs):$" "$BATS_TEST_TMPDIR/out"
 }
 
 @test "--pre and --post run around each run" {
@@ -240,9 +244,13 @@ setup_file() {
 	perf stat -o /dev/null --post "echo post >>'$log'" -e dummy:u false || status=$?
 	[ "$status" = 1 ]
 	[ ! -e "$log" ]
-	# a command that fails is no status of ours
-	perf stat -o /dev/null --pre false -e dummy:u touch "$log" 2>/dev/null
+	# a command that fails is no status of ours; the table says that nothing was counted
+	perf stat --log-fd 4 --pre false -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
 	[ ! -e "$log" ]
+	grep -q "^     <not counted>      dummy:u " "$BATS_TEST_TMPDIR/out"
+	grep -q "^ *0.000000000 seconds time elapsed$" "$BATS_TEST_TMPDIR/out"
+	perf stat -r 0 --log-fd 4 --pre false -x, -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
 }
 
 @test "--null measures only time" {
@@ -353,4 +361,31 @@ setup_file() {
 	grep -q '^<not supported>,,cpu-cycles,' "$BATS_TEST_TMPDIR/out"
 	perf stat --all-user -v -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
 	grep -q '^<not supported>,,branches,' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "-vv shows each perf event as it is opened" {
+	perf stat -vv -e '{page-faults:u,dummy:u}' -o /dev/null true 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[ "$(grep -c '^perf_event_attr:$' "$BATS_TEST_TMPDIR/err")" = 2 ]
+	[ "$(grep -c '^  read_format                      TOTAL_TIME_ENABLED|TOTAL_TIME_RUNNING|ID|GROUP$' "$BATS_TEST_TMPDIR/err")" = 2 ]
+	grep -q '^  exclude_kernel                   1$' "$BATS_TEST_TMPDIR/err"
+	grep -Eq '^sys_perf_event_open: pid [0-9]+  cpu -1  group_fd -1  flags 0x8 = [0-9]+$' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "a supervisor is told when everything is set up" {
+	local socket=$BATS_TEST_TMPDIR/socket perf listener
+	perl -MIO::Socket::UNIX -e '
+		$s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
+		alarm 60; recv($s, $m, 99, 0); print "$m\n"' "$socket" >"$BATS_TEST_TMPDIR/said" 3>&- &
+	listener=$!
+	wait_for test -S "$socket"
+	NOTIFY_SOCKET=$socket background "$BATS_TEST_TMPDIR/out" perf stat -x, -e dummy:u -p $$
+	perf=$!
+	wait $listener
+	[ "$(cat "$BATS_TEST_TMPDIR/said")" = READY=1 ]
+	kill -INT $perf
+	wait $perf || :
+	grep -q ,dummy:u, "$BATS_TEST_TMPDIR/out"
+	# of a command it is the command's own business; nobody who listens is no trouble
+	NOTIFY_SOCKET=/nonexistent perf stat -o /dev/null -e dummy:u sh -c '[ "$NOTIFY_SOCKET" = /nonexistent ]'
+	NOTIFY_SOCKET=/nonexistent perf stat --timeout 100 -o /dev/null -e dummy:u -p $$
 }

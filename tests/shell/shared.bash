@@ -5,6 +5,40 @@
 # -g: load is a function
 declare -gA ctl_fd ack_fd run_pid
 
+T=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}
+
+# keep_leader : for setup_file. Making a leader is what takes longest here. So a run that lasts as
+# long as the file keeps one, and each test must leave its tables as they were.
+keep_leader() {
+	local jobs_started=()
+	export KEPT_MAP=/sys/fs/bpf/perf_test_${BATS_TEST_FILENAME##*/}
+	KEPT_MAP=${KEPT_MAP//./_}
+	ATTR_MAP=$KEPT_MAP
+	background "$BATS_FILE_TMPDIR/kept.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
+		-o "$BATS_FILE_TMPDIR/kept.out" -e cs sleep infinity
+	export KEPT_RUN=$!
+	wait_for has_runs 1
+	wait_for polls "$KEPT_RUN"
+	state >"$BATS_FILE_TMPDIR/state"
+}
+
+# drop_leader : for teardown_file
+drop_leader() {
+	ATTR_MAP=$KEPT_MAP
+	kill -INT "$KEPT_RUN"
+	clean "$BATS_FILE_TMPDIR/kept.err"
+	KEPT_MAP=
+	nothing_left
+	remove_map
+}
+
+# polls PID : it waits for its end: all is set up
+polls() {
+	local where=
+	read -r where <"/proc/$1/wchan" || :
+	[[ $where = *poll* ]]
+}
+
 # clean FILE... : what runs said there is nothing about missed readings, switches or tasks, or of
 # failures
 clean() {
@@ -45,7 +79,8 @@ agree() {
 		END { exit bad || !nr }' "$T/pairs" >&2
 }
 
-# gang THREADS ITER [CHILDREN] : starts one; its pid is $gang, its further threads are ${tids[@]}
+# gang THREADS ITER [CHILDREN] : starts one; its pid is $gang, its further threads are ${tids[@]}. Each
+# work() of it takes 2 * ITER * (1 + 2 + ... + (THREADS + 1) + CHILDREN) instructions and few more.
 gang() {
 	rm -f "$T/gang"
 	background "$T/gang" "$WORKLOADS/gang" "$@"
@@ -59,37 +94,26 @@ found_gang() {
 	read -r -a tids < <(sed -n 's/^ready *//p' "$T/gang")
 }
 
-# work [PID] : have the gang work once, until it sleeps again
+# work : have the gang work once, until all of it sleeps again
 work() {
-	local pid=${1:-$gang} file=$T/gang before
-	before=$(grep -c done "$file" || :)
-	kill -USR1 "$pid"
-	wait_for is_done "$file" $((before + 1))
-	# and that it sleeps
-	wait_for grep -q '^State:.S' "/proc/$pid/status"
+	"$WORKLOADS/poke" "$gang" "$T/gang"
 }
 
-is_done() {
-	[ "$(grep -c done "$1")" -ge "$2" ]
+# sleeps PID : all its threads do
+sleeps() {
+	local file text
+	for file in /proc/"$1"/task/*/stat; do
+		read -r text <"$file" && [[ $text = *') S '* ]] || return 1
+	done
 }
 
-# window NAME OPTION... : a shared run in the background that counts when told to
+# window NAME OPTION... : a run in the background that shares what is marked with b, or everything
+# with --bpf-counters, and counts when told to. ${run_as[@]}, if set, are words before the command.
 window() {
 	local name=$1
 	shift
 	open_control "$name"
-	background "$T/$name.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
-		-o "$T/$name.out" -D -1 --control "fifo:$T/$name.ctl,$T/$name.ack" "$@"
-	run_pid[$name]=$!
-	tell "$name" ping
-}
-
-# plain_window NAME OPTION... : the same, counting plainly
-plain_window() {
-	local name=$1
-	shift
-	open_control "$name"
-	background "$T/$name.err" perf stat -x, \
+	background "$T/$name.err" "${run_as[@]}" perf stat --bpf-attr-map "$ATTR_MAP" -x, \
 		-o "$T/$name.out" -D -1 --control "fifo:$T/$name.ctl,$T/$name.ack" "$@"
 	run_pid[$name]=$!
 	tell "$name" ping
@@ -137,15 +161,6 @@ finish() {
 	done
 }
 
-# counted NAME EVENT TIMES : that run counted TIMES times what the plain one counted of that event
-# (in $one, by counts_of), within 0.01 %
-counted() {
-	local value
-	value=$(field "$2" 1 "$T/$1.out")
-	echo "$1: $value, expected $3 * $one" >&2
-	within "$value" $((one * $3)) 0.01
-}
-
 # state [NAME] : the leader's tables, or one number of them
 state() {
 	if [ $# = 0 ]; then
@@ -155,14 +170,28 @@ state() {
 	fi
 }
 
-# nothing_left : after the last run: no part of any leader, and after one more run an empty map
+# nothing_left : of what this test counted and of whom it counted. Beside a kept leader: its tables
+# are as they were. Else no part of any leader is left, and after one more run the map is empty.
 nothing_left() {
-	wait_for no_leader_objects || { leader_objects >&2; return 1; }
+	end_jobs
+	if [ -n "${KEPT_MAP:-}" ]; then
+		wait_for is_same "$BATS_FILE_TMPDIR/state" state ||
+			{ state | diff "$BATS_FILE_TMPDIR/state" - >&2; return 1; }
+		return
+	fi
+	wait_for no_leader || { leader_objects >&2; return 1; }
 	shared -x, -o "$T/last.out" -e page-faults:u true 2>"$T/last.err"
 	[ ! -s "$T/last.err" ]
 	[ "$(entries)" = 0 ]
-	wait_for no_leader_objects
+	wait_for no_leader
 	[ -d "${ATTR_MAP}_lock" ]
+}
+
+# no_leader : nor any part of one; where others may have theirs at the same time, none for this map
+no_leader() {
+	local status=0
+	"$WORKLOADS/leader_state" "$ATTR_MAP" || status=$?
+	[ $status = 3 ] && { [ -z "${PLACE:-}" ] || no_leader_objects; }
 }
 
 # state_is NAME NUMBER
@@ -170,11 +199,112 @@ state_is() {
 	[ "$(state "$1")" = "$2" ]
 }
 
-# same_state FILE : the tables are as they were, once the dead are forgotten
-same_state() {
-	wait_for is_same_state "$1" || { state | diff "$1" - >&2; return 1; }
+# tables : the leader's, but for the entries of tasks: those of ended ones stay for a while
+tables() {
+	state | grep -v '^entries'
 }
 
-is_same_state() {
-	state | cmp -s "$1" -
+# same_tables FILE : the tables are as they were, once the dead are forgotten
+same_tables() {
+	wait_for is_same "$1" tables || { tables | diff "$1" - >&2; return 1; }
+}
+
+# is_same FILE COMMAND : prints what is in the file
+is_same() {
+	"$2" | cmp -s "$1" -
+}
+
+# with_shared EVENT,... : to $events, each of them and, next, the same marked as shared
+with_shared() {
+	local event
+	events=
+	for event in ${1//,/ }; do
+		as_shared "$event"
+		events+=,$event,$shared_event
+	done
+	events=${events#,}
+}
+
+# as_shared EVENT : its name when it is shared, to $shared_event
+as_shared() {
+	case $1 in
+	*:*) shared_event=${1}b ;;
+	*) shared_event=$1:b ;;
+	esac
+}
+
+# same NAME PERCENT EVENT [LEAST [MOST]] : what that run counted of the event plainly and shared
+# differs at most so much, and is in that range
+same() {
+	as_shared "$3"
+	awk -F, -v name="$1" -v p="$2" -v event="$3" -v shared="$shared_event" -v least="${4:-0}" \
+		-v most="${5:-1e15}" '
+		NF > 4 { v[$3] = $1 }
+		END {
+			a = v[event]
+			b = v[shared]
+			print name ": " event ": plain " a " shared " b
+			if (a !~ /^[0-9.]+$/ || b !~ /^[0-9.]+$/) {
+				print "  not counted"
+				exit 1
+			}
+			if ((a > b ? a - b : b - a) > a * p / 100) {
+				print "  differs by more than " p " %"
+				exit 1
+			}
+			if (b + 0 < least + 0 || b + 0 > most + 0) {
+				print "  not between " least " and " most
+				exit 1
+			}
+		}' "$T/$1.out" >&2
+}
+
+# alike PERCENT EVENT,... [OPTION...] COMMAND... : counted in one run, to $T/alike.out, shared and
+# plainly at the same time
+alike() {
+	local percent=$1 list=$2 events event
+	shift 2
+	with_shared "$list"
+	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/alike.out" -e "$events" "$@" \
+		>"$T/alike.err" 2>&1 3>&-
+	clean "$T/alike.err"
+	echo "$*" >&2
+	for event in ${list//,/ }; do
+		same alike "$percent" "$event"
+	done
+}
+
+# both_window NAME EVENT,... OPTION... : a run that counts each both ways when told to
+both_window() {
+	local name=$1 events
+	with_shared "$2"
+	shift 2
+	window "$name" -e "$events" "$@"
+}
+
+# short_runs N EVENT,... : so many beside a long one that counts the gang, which works at each tenth.
+# They leave nothing, and the long one is right: events are counted both ways in it. (Switches can
+# be short on machines that hide some, and see right() in shared_overlap.arm1.bats.)
+short_runs() {
+	local i nr=$1
+	both_window long "$2,cs" -p "$gang"
+	tell long enable
+	work
+	tables >"$T/before"
+	for ((i = 0; i < nr; i++)); do
+		case $((i % 5)) in
+		0) shared -x, -o "$T/s.out" -e "$2,cs:u" -p "$gang" -- true ;;
+		1) shared -x, -o "$T/s.out" -e cpu-clock -t "${tids[0]}" -- true ;;
+		2) shared -x, -o "$T/s.out" -e "$2" "$WORKLOADS/spin" 1000 ;;
+		3) shared -x, -o "$T/s.out" --per-thread -e cs,faults -p "$gang" -- true ;;
+		4) shared -x, -o "$T/s.out" -i -e "cs,$2" -p "$gang" -- true ;;
+		esac 2>>"$T/s.err"
+		[ $((i % 10)) != 0 ] || work
+	done
+	[ ! -s "$T/s.err" ] || { cat "$T/s.err" >&2; return 1; }
+	same_tables "$T/before"
+	tell long disable
+	finish long
+	same long 5 cs $((nr / 10))
+	nothing_left
 }

@@ -135,7 +135,7 @@ while_counting() {
 	jobs_started+=("$pid")
 	three() { [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ]; }
 	wait_for three
-	perf stat --per-thread -p $pid -x, --log-fd 4 -e task-clock:u sleep 0.05 4>"$out" 2>/dev/null
+	perf stat --per-thread -p $pid -x, --log-fd 4 -e task-clock:u sleep 2 4>"$out" 2>/dev/null
 	cat "$out"
 	[ "$(cut -d, -f1 "$out" | sort -u | wc -l)" = 3 ]
 	# the first thread only waits
@@ -143,7 +143,7 @@ while_counting() {
 	[ "$(grep -vc '<not counted>' "$out")" = 2 ]
 	local tid
 	tid=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1)
-	perf stat -t "$tid" -e task-clock:u sleep 0.05 2>"$out" 3>&-
+	perf stat -t "$tid" -e task-clock:u sleep 2 2>"$out" 3>&-
 	grep -q "^ Performance counter stats for thread id '$tid':\$" "$out"
 	grep -Eq '^ +[0-9.,]+ msec task-clock:u' "$out"
 }

@@ -496,7 +496,7 @@ static void sets_in_use_are_never_given_away(void **state)
 		nr += classes__add_scope(&world->c, 0, set, true, 0) > 0;
 	assert_int_equal(set, -ENOSPC);
 	/* Those of the two scopes and of both of them; 0 is the empty one. */
-	assert_in_range(nr, MAX_SETS - 4, MAX_SETS + 2);
+	assert_in_range(nr, FOR_JOINING(MAX_SETS) - 4, FOR_JOINING(MAX_SETS) + 2);
 	assert_memory_equal(&before, &world->set[world->class[class].set], sizeof(before));
 }
 
@@ -663,17 +663,39 @@ static void full_tables_are_errors(void **state)
 	assert_int_equal(classes__add_scope(&world->c, 0, 0, true, 0), 77);
 
 	/* All cells are somebody's. */
-	for (int i = 2; i <= MAX_CELLS / SET_EVENTS; i++)
+	for (int i = 2; i <= FOR_JOINING(MAX_CELLS) / SET_EVENTS; i++)
 		occupy(world, i, full, (i - 1) * SET_EVENTS);
 	assert_int_equal(classes__with(&world->c, 0, b), -ENOSPC);
 	assert_int_equal(classes__with(&world->c, class, b), -ENOSPC);
+	assert_int_equal(world->c.full, FULL_CELLS);
 	/* All classes are, though none of them has cells. */
-	for (int i = 2; i < MAX_CLASSES; i++)
+	for (int i = 2; i < FOR_JOINING(MAX_CLASSES); i++)
 		occupy(world, i, 0, 0);
 	assert_int_equal(classes__with(&world->c, class, b), -ENOSPC);
+	assert_int_equal(world->c.full, FULL_CLASSES);
 	assert_int_equal(classes__with(&world->c, class, a), class);
 	world->class[500].state = REG_FREE;
 	assert_int_equal(classes__with(&world->c, class, b), 500);
+}
+
+/* What joining may not take is there for those who end. */
+static void a_run_can_leave_full_tables(void **state)
+{
+	struct world *world = *state;
+	int a = add_scope(world, 1, true), b = add_scope(world, 2, true), last = add_scope(world, 4, true);
+	int class = with(world, with(world, with(world, 0, a), b), last), smaller;
+
+	for (int i = 1; i < FOR_JOINING(MAX_CLASSES); i++) {
+		if (world->class[i].state == REG_FREE)
+			occupy(world, i, 0, 0);
+	}
+	assert_int_equal(classes__with(&world->c, 0, b), -ENOSPC);
+	smaller = classes__without(&world->c, class, a);
+	assert_in_range(smaller, FOR_JOINING(MAX_CLASSES), MAX_CLASSES - 1);
+	assert_false(classes__contain(&world->c, smaller, a));
+	assert_true(classes__contain(&world->c, smaller, b));
+	assert_true(classes__contain(&world->c, smaller, last));
+	assert_int_equal(classes__with(&world->c, 0, last), -ENOSPC);
 }
 
 /* --- sums --- */
@@ -1057,6 +1079,7 @@ int main(void)
 		TEST(cells_fill_chunks_without_straddling_them),
 		TEST(a_chunk_that_cannot_be_made_is_an_error_and_no_class),
 		TEST(full_tables_are_errors),
+		TEST(a_run_can_leave_full_tables),
 		TEST(a_scope_counts_what_its_tasks_do_in_any_company),
 		TEST(a_move_of_sums_is_seen_by_readers),
 		TEST(short_runs_leave_no_classes_behind),

@@ -57,6 +57,64 @@ static void excluded_kernels_show_in_names(void **state)
 	pmus__delete(pmus);
 }
 
+static void excluded_guests_show_in_names(void **state)
+{
+	static const struct {
+		const char *text, *name;	/* NULL: excluded already */
+	} rows[] = {
+		{ "cycles", "cycles:H" },
+		{ "cycles:pu", "cycles:puH" },
+		{ "cycles:H", NULL },
+		{ "software/cs/", "software/cs/H" },
+		{ "cs/name=foo/u", "foo:H" },
+	};
+	struct pmus *pmus = data_pmus("x86");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct evlist *list = parse(pmus, rows[i].text);
+		struct evsel *evsel = list->evsels[0];
+
+		assert_int_equal(evsel__exclude_guest(evsel), rows[i].name ? 0 : -EALREADY);
+		assert_string_equal(evsel->name, rows[i].name ? rows[i].name : rows[i].text);
+		assert_true(evsel->attr.exclude_guest && !evsel->attr.exclude_host);
+		evlist__delete(list);
+	}
+	pmus__delete(pmus);
+}
+
+static void cycles_may_become_a_clock(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_task;
+		const char *name;	/* NULL: only cycles can */
+	} rows[] = {
+		{ "cycles", true, "task-clock" },
+		{ "cycles", false, "cpu-clock" },
+		{ "cycles:u", false, "cpu-clock:u" },
+		{ "cycles/name=foo/", true, "task-clock" },
+		{ "instructions", true, NULL },
+		{ "cs", true, NULL },
+	};
+	struct pmus *pmus = data_pmus("none");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct evlist *list = parse(pmus, rows[i].text);
+		struct evsel *evsel = list->evsels[0];
+
+		assert_int_equal(evsel__use_clock(evsel, rows[i].is_task), rows[i].name ? 0 : -EINVAL);
+		assert_string_equal(evsel->name, rows[i].name ? rows[i].name : rows[i].text);
+		assert_int_equal(evsel__is_clock(evsel), rows[i].name != NULL);
+		assert_string_equal(evsel->unit, rows[i].name ? "msec" : "");
+		evlist__delete(list);
+	}
+	pmus__delete(pmus);
+}
+
 static void user_level_is_the_protocols_byte(void **state)
 {
 	struct pmus *pmus = data_pmus("none");
@@ -106,9 +164,9 @@ static void names_that_mislead_get_a_pmu(void **state)
 	} rows[] = {
 		{ "clockticks,cs", false, "clockticks clockticks cs " },
 		{ "clockticks,cs,cycles", true,
-		  "uncore_imc_0/clockticks/ uncore_imc_1/clockticks/ software/cs/ cycles " },
+		  "uncore_imc_0/clockticks/ uncore_imc_1/clockticks/ cs cycles " },
 		{ "cs,faults", true, "cs faults " },
-		{ "cs,duration_time", true, "software/cs/ tool/duration_time/ " },
+		{ "cs,duration_time", true, "cs tool/duration_time/ " },
 	};
 	struct pmus *pmus = data_pmus("x86");
 	size_t i;
@@ -262,6 +320,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(excluded_kernels_show_in_names),
+		cmocka_unit_test(excluded_guests_show_in_names),
+		cmocka_unit_test(cycles_may_become_a_clock),
 		cmocka_unit_test(user_level_is_the_protocols_byte),
 		cmocka_unit_test(instances_have_names),
 		cmocka_unit_test(names_that_mislead_get_a_pmu),

@@ -55,7 +55,7 @@ static void trees_are_read_with_types_cpus_and_kinds(void **state)
 
 static void core_pmus_come_first_and_instances_in_order(void **state)
 {
-	static const char *const order[] = { "cpu", "breakpoint", "msr", "power", "software",
+	static const char *const order[] = { "cpu", "breakpoint", "msr", "power", "soc_ddr", "software",
 					     "tracepoint", "uncore_arb", "uncore_imc_0",
 					     "uncore_imc_1", "tool" };
 	struct pmus *pmus = data_pmus("x86");

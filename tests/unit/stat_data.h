@@ -107,19 +107,22 @@ static inline struct evlist *make_list(const struct event *events, int nr,
 	return list;
 }
 
-/* What one run of these events prints in that configuration; owned. */
+/* What a run of these events, or run_count equal ones, prints in that configuration; owned. */
 static inline char *print_run(struct stat_config config, struct evlist *list,
 			      const struct stat_times *times)
 {
 	char *text = NULL, *copy;
 	size_t size;
 	struct stat *stat;
+	int runs = 0;
 
 	config.output = open_memstream(&text, &size);
 	assert(config.output);
 	stat = stat__new(&config, list);
 	assert(stat);
-	assert(!stat__run_done(stat, times));
+	do {
+		assert(!stat__run_done(stat, times));
+	} while (++runs < config.run_count);
 	assert(!stat__print(stat));
 	stat__delete(stat);
 	fclose(config.output);

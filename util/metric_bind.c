@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "metric.h"
 #include "evlist.h"
+#include "metric_request.h"
 #include "pmu.h"
 #include "util.h"
 
@@ -82,19 +83,10 @@ static bool is_present(struct metric *const *metrics, int nr, const struct metri
 	return false;
 }
 
-/* Make one metric; software metrics are the same for all kinds of cores and wanted only once. */
-static int bind_one(const struct metric_def *def, const struct metric_scope *scope,
-		    struct metric ***metrics, int *nr)
+static int add_metric(struct metric ***metrics, int *nr, struct metric *metric)
 {
-	struct metric *metric = metric__new(def, scope), **array;
+	struct metric **array = realloc(*metrics, (*nr + 1) * sizeof(*array));
 
-	if (!metric)
-		return errno == ENOMEM ? -ENOMEM : 0;
-	if (!metric->row_evsel || (!uses_core(metric) && is_present(*metrics, *nr, metric))) {
-		metric__delete(metric);
-		return 0;
-	}
-	array = realloc(*metrics, (*nr + 1) * sizeof(*array));
 	if (!array) {
 		metric__delete(metric);
 		return -ENOMEM;
@@ -102,6 +94,30 @@ static int bind_one(const struct metric_def *def, const struct metric_scope *sco
 	array[(*nr)++] = metric;
 	*metrics = array;
 	return 0;
+}
+
+/* Make one metric; software metrics are the same for all kinds of cores and wanted only once. */
+static int bind_one(const struct metric_def *def, const struct metric_scope *scope,
+		    struct metric ***metrics, int *nr)
+{
+	struct metric *metric = metric__new(def, scope);
+
+	if (!metric)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	if (!metric->row_evsel || (!uses_core(metric) && is_present(*metrics, *nr, metric))) {
+		metric__delete(metric);
+		return 0;
+	}
+	return add_metric(metrics, nr, metric);
+}
+
+static int undo(struct metric ***metrics, int *nr, int err)
+{
+	while (*nr > 0)
+		metric__delete((*metrics)[--*nr]);
+	free(*metrics);
+	*metrics = NULL;
+	return err;
 }
 
 int metric__bind_defaults(const struct metric_scope *scope, struct metric ***out, int *nr)
@@ -113,6 +129,8 @@ int metric__bind_defaults(const struct metric_scope *scope, struct metric ***out
 
 	*out = NULL;
 	*nr = 0;
+	/* Those built in are made of each other: files need not be read. */
+	inner.defs = NULL;
 	err = find_domains(scope->evlist, &domains);
 	for (i = 0; i < domains.nr; i++) {
 		inner.cgroup = domains.domain[i].cgroup;
@@ -121,11 +139,62 @@ int metric__bind_defaults(const struct metric_scope *scope, struct metric ***out
 			err = bind_one(def, &inner, out, nr);
 	}
 	free(domains.domain);
-	if (!err)
-		return 0;
-	while (*nr > 0)
-		metric__delete((*out)[--*nr]);
-	free(*out);
+	return err ? undo(out, nr, err) : 0;
+}
+
+/* Whether an earlier domain has the same metric: it uses nothing that is different here. */
+static bool is_repeated(const struct domains *domains, int i, const struct metric *metric)
+{
+	int j;
+
+	for (j = 0; j < i; j++) {
+		if (domains->domain[j].cgroup == domains->domain[i].cgroup)
+			return !uses_core(metric);
+	}
+	return false;
+}
+
+/* Whether a domain's kind of core is another than the one a metric is about. */
+static bool is_foreign(const struct domain *domain, const struct metric_def *def)
+{
+	return def->pmu && domain->pmu && !pmu__matches(domain->pmu, def->pmu) &&
+	       (!strcmp(def->pmu, "cpu_core") || !strcmp(def->pmu, "cpu_atom"));
+}
+
+int metric__bind_requests(const struct metric_scope *scope, const struct metric_requests *requests,
+			  struct metric ***out, int *nr)
+{
+	struct metric_scope inner = *scope;
+	struct domains domains = { 0 };
+	struct metric *metric;
+	int d, i, err;
+
 	*out = NULL;
-	return err;
+	*nr = 0;
+	err = find_domains(scope->evlist, &domains);
+	if (!err && !domains.nr)	/* perf's own values only */
+		err = add_domain(&domains, NULL, NULL);
+	for (d = 0; d < domains.nr; d++) {
+		inner.cgroup = domains.domain[d].cgroup;
+		inner.pmu = domains.domain[d].pmu;
+		for (i = 0; i < requests->nr && !err; i++) {
+			const struct metric_request *request = &requests->requests[i];
+
+			if (is_foreign(&domains.domain[d], &request->def))
+				continue;
+			inner.set = request->set;
+			inner.instance = request->def.instance;
+			metric = metric__new(&request->def, &inner);
+			if (!metric) {
+				err = errno == ENOMEM ? -ENOMEM : 0;
+				continue;
+			}
+			if (is_repeated(&domains, d, metric))
+				metric__delete(metric);
+			else
+				err = add_metric(out, nr, metric);
+		}
+	}
+	free(domains.domain);
+	return err ? undo(out, nr, err) : 0;
 }

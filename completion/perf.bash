@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+# Completion of perf's command line for bash. Options are those that perf itself lists.
+
+# _perf_takes_value COMMAND : names and letters of options that take a value, a line each
+_perf_takes_value() {
+	perf "$1" -h 2>&1 | sed -nE 's/^    (-(.), )?--([a-z0-9-]+) <.*/--\3\n-\2/p'
+}
+
+# _perf_list BASE CUR WORD... : complete the last element of a list whose others are BASE
+_perf_list() {
+	local base=$1 cur=$2
+	shift 2
+	COMPREPLY=($(compgen -P "$base" -W "$*" -- "$cur"))
+	compopt -o nospace 2>/dev/null || :
+}
+
+# _perf_value OPTION CUR : complete the value of an option
+_perf_value() {
+	local cur=$2 base=
+	case $1 in
+	-e | --event | -M | --metrics | --pfm-events)
+		base=${cur%"${cur##*[,\{]}"}
+		cur=${cur##*[,\{]}
+		;;
+	esac
+	case $1 in
+	-e | --event) _perf_list "$base" "$cur" "$(perf list --raw-dump hw sw tool cache pmu tracepoint 2>/dev/null)" ;;
+	--pfm-events) _perf_list "$base" "$cur" "$(perf list --raw-dump pfm 2>/dev/null)" ;;
+	-M | --metrics)
+		_perf_list "$base" "$cur" "$(perf list --raw-dump metrics metricgroups 2>/dev/null)"
+		;;
+	-p | --pid | -t | --tid)
+		base=${cur%"${cur##*,}"}
+		_perf_list "$base" "${cur##*,}" "$(cd /proc && echo [0-9]*)"
+		;;
+	--control) _perf_list "" "$cur" fd: fifo: ;;
+	--per-cache) COMPREPLY=($(compgen -W "L1 L2 L3 L4" -- "$cur")) ;;
+	--pmu-filter | --cputype | --unit)
+		COMPREPLY=($(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"))
+		;;
+	--pre | --post) COMPREPLY=($(compgen -c -- "$cur")) ;;
+	-o | --output | --metrics-file | -i | --input | --bpf-attr-map)
+		compopt -o filenames 2>/dev/null || :
+		COMPREPLY=($(compgen -f -- "$cur"))
+		;;
+	esac
+}
+
+_perf() {
+	local line=${COMP_LINE:0:COMP_POINT} words cur command values option= i word
+	read -ra words <<<"$line"
+	[[ $line == *[[:blank:]] ]] && words+=("")
+	cur=${words[-1]}
+	COMPREPLY=()
+
+	if ((${#words[@]} == 2)); then
+		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null) --help --version" -- "$cur"))
+		return
+	fi
+	command=${words[1]}
+	if [[ $command == help ]]; then
+		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"))
+		return
+	fi
+	if [[ $command == bperf ]] && ((${#words[@]} == 3)); then
+		COMPREPLY=($(compgen -W "list" -- "$cur"))
+		return
+	fi
+
+	# What the word under the cursor is: the value of an option, an option, or part of a command.
+	values=" $(_perf_takes_value "$command" | tr '\n' ' ')"
+	for ((i = 2; i < ${#words[@]} - 1; i++)); do
+		word=${words[i]}
+		if [[ $option ]]; then
+			option=
+		elif [[ $word == -- ]]; then
+			((i++))
+			break
+		elif [[ $word == --* && $values == *" $word "* ]]; then
+			option=$word
+		elif [[ $word == -[!-]* && $values == *" -${word: -1} "* ]]; then
+			option=-${word: -1}
+		elif [[ $word != -* && $command != bperf ]]; then
+			break
+		fi
+	done
+	if ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
+		if [[ $command == list ]]; then
+			COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
+		elif ((i == ${#words[@]} - 1)); then
+			COMPREPLY=($(compgen -c -- "$cur"))
+		else
+			compopt -o filenames 2>/dev/null || :
+			COMPREPLY=($(compgen -f -- "$cur"))
+		fi
+	elif [[ $option ]]; then
+		_perf_value "$option" "$cur"
+	elif [[ $cur == --*=* ]]; then
+		_perf_value "${cur%%=*}" "${cur#*=}"
+		[[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/${cur%%=*}=}")
+	elif [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "$(perf "$command" --list-opts 2>/dev/null) --help" -- "$cur"))
+	elif [[ $command == list ]]; then
+		COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
+	elif [[ $command == stat ]]; then
+		COMPREPLY=($(compgen -c -- "$cur"))
+	fi
+
+	# Readline replaces only what follows the last of its word breaks.
+	if [[ $COMP_WORDBREAKS == *:* && $cur == *:* ]]; then
+		word=${cur%"${cur##*:}"}
+		[[ $cur == --*=* ]] && word=${word#*=}
+		COMPREPLY=("${COMPREPLY[@]#"$word"}")
+	fi
+}
+
+complete -F _perf perf

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Completion in bash, zsh and fish: it knows every option of perf's own tables.
+
+load helpers
+
+setup() {
+	completion=${BATS_TEST_DIRNAME}/../../completion
+	[ -d "$completion" ] || skip "the completions are not here"
+}
+
+# complete_bash LINE : what bash completes it to, a line each
+complete_bash() {
+	bash --norc -c 'source "$0/perf.bash"; COMP_LINE=$1 COMP_POINT=${#1}
+		COMP_WORDBREAKS=${2-$COMP_WORDBREAKS}; _perf; printf "%s\n" "${COMPREPLY[@]}"' "$completion" "$@"
+}
+
+complete_fish() {
+	fish --no-config -c 'source $argv[1]/perf.fish; complete -C $argv[2]' -- "$completion" "$1" | cut -f1
+}
+
+# What _perf gives to _arguments or adds, a line each: the rest is zsh's own.
+complete_zsh() {
+	zsh -f -c 'completion=$1; words=(${(z)2}); CURRENT=$#words
+		[[ $2 == *" " ]] && { words+=(""); CURRENT=$#words }
+		_arguments() { print -rl -- "$@" }
+		compadd() { print -rl -- "$@" }
+		_call_program() { shift; "$@" }
+		compset() { : }
+		source $completion/_perf' zsh "$completion" "$1"
+}
+
+# every_option SHELL : each name that perf lists is completed, by itself
+every_option() {
+	local command option
+	for command in stat list; do
+		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
+		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -gt 5 ]
+		"complete_$1" "perf $command --" | sed -E 's/^[*]?(--[a-z0-9-]+).*/\1/' >"$BATS_TEST_TMPDIR/completed"
+		for option in $(cat "$BATS_TEST_TMPDIR/opts"); do
+			grep -qx -- "$option" "$BATS_TEST_TMPDIR/completed" || echo "$1: $option"
+		done
+	done >"$BATS_TEST_TMPDIR/missing"
+	# what has no line in the help is for scripts only
+	grep -Ev -- ': --(raw|bpf-prog)$' "$BATS_TEST_TMPDIR/missing" && return 1
+	:
+}
+
+# completes SHELL LINE WORD : it is among the completions
+completes() {
+	"complete_$1" "$2" >"$BATS_TEST_TMPDIR/completed"
+	grep -qxF -- "$3" "$BATS_TEST_TMPDIR/completed" || { cat "$BATS_TEST_TMPDIR/completed" >&2; return 1; }
+}
+
+@test "bash" {
+	every_option bash
+	completes bash "perf st" stat
+	completes bash "perf stat -e cs,page-f" cs,page-faults
+	completes bash "perf stat -ae {cs,page-f" "{cs,page-faults"
+	completes bash "perf stat --event page-f" page-faults
+	completes bash "perf stat -M branch_miss_rate,branch_f" branch_miss_rate,branch_frequency
+	completes bash "perf stat -M Def" Default
+	completes bash "perf stat --per-cache=" L3
+	completes bash "perf stat -e cs -I 10 en" env
+	completes bash "perf stat -e cs -- en" env
+	completes bash "perf stat -a ls /et" /etc
+	completes bash "perf stat --metrics-file /et" /etc
+	completes bash "perf list metricg" metricgroup
+	completes bash "perf bperf li" list
+	completes bash "perf help li" list
+	# readline replaces what follows its last word break
+	[ "$(COMP_WORDBREAKS=: complete_bash "perf stat --control fi")" = fifo: ]
+	[ -z "$(complete_bash "perf stat -I ")" ]
+}
+
+@test "zsh" {
+	command -v zsh >/dev/null || skip_or_fail "no zsh"
+	every_option zsh
+	completes zsh "perf " stat
+	completes zsh "perf help " list
+	completes zsh "perf stat -" '*-e[events to count: perf list]:event:_perf_events' ||
+		completes zsh "perf stat -" '*-e[events to count\: perf list]:event:_perf_events'
+	completes zsh "perf stat -" '*--per-cache=-[a row for each cache]::level:(L1 L2 L3 L4)'
+	completes zsh "perf stat -" '*--metrics-file[a file or directory that defines metrics and events]:file:_files'
+}
+
+@test "fish" {
+	command -v fish >/dev/null || skip_or_fail "no fish"
+	every_option fish
+	completes fish "perf st" stat
+	completes fish "perf stat -e cs,page-f" cs,page-faults
+	completes fish "perf stat -M branch_miss_rate,branch_f" branch_miss_rate,branch_frequency
+	completes fish "perf stat -e cs -I 10 en" env
+	completes fish "perf stat -ae cs -- en" env
+	completes fish "perf list metricg" metricgroup
+	completes fish "perf bperf li" list
+	refute grep -q -- --raw <(complete_fish "perf bperf list --")
+}

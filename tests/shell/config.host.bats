@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Configuration files: defaults of options, what is shared, whose maps are trusted.
+
+load helpers
+
+setup_file() {
+	require_root
+}
+
+setup() {
+	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	jobs_started=()
+	T=$BATS_TEST_TMPDIR
+	export PERF_CONFIG=$T/config
+	: >"$PERF_CONFIG"
+}
+
+@test "digits are grouped unless the configuration says otherwise; -B wins" {
+	local locale
+	locale=$(locale -a | grep -i -m 1 '^en_US.utf-\?8$') || skip "no locale that groups digits"
+	export LC_ALL=$locale
+	perf stat -o "$T/out" -e page-faults "$WORKLOADS/faults" 3000
+	grep -Eq ' [0-9],[0-9]{3} +page-faults' "$T/out"
+	echo '[stat] big-num = false' >"$PERF_CONFIG"
+	perf stat -o "$T/out" -e page-faults "$WORKLOADS/faults" 3000
+	grep -Eq ' [0-9]{4} +page-faults' "$T/out"
+	perf stat -B -o "$T/out" -e page-faults "$WORKLOADS/faults" 3000
+	grep -Eq ' [0-9],[0-9]{3} +page-faults' "$T/out"
+}
+
+@test "no word before the rows of the summary" {
+	perf_rows() { perf stat -x, -o "$T/out" "$@" -I 1000 --summary -e page-faults true; }
+	perf_rows
+	[ "$(grep -c '^ *summary,' "$T/out")" = 1 ]
+	printf '[stat]\n\tno-csv-summary\n' >"$PERF_CONFIG"
+	perf_rows
+	[ "$(grep -c summary "$T/out")" = 0 ]
+	perf_rows --no-no-csv-summary
+	[ "$(grep -c '^ *summary,' "$T/out")" = 1 ]
+}
+
+@test "a mistake is named with file and line, and nothing is counted" {
+	printf '[stat]\n\n\tbig-num = perhaps\n' >"$PERF_CONFIG"
+	refused 1 perf stat touch "$T/made" \
+		<<<"perf stat: $PERF_CONFIG:3: 'stat.big-num' is true or false, not 'perhaps'"
+	[ ! -e "$T/made" ]
+	printf '[bperf]\n\tattrmap = /x\n' >"$PERF_CONFIG"
+	refused 1 perf bperf list <<<"perf bperf: $PERF_CONFIG:2: there is no key 'bperf.attrmap'"
+}
+
+@test "the configuration has events shared, and through which map" {
+	printf '[bperf]\n\tattr-map = %s\n[stat]\n\tbpf-counter-events = cs,page-faults:u\n' \
+		"$ATTR_MAP" >"$PERF_CONFIG"
+	background "$T/out" perf stat -a -x, -e 'cs,page-faults,page-faults:u,{dummy,cs}' -- \
+		"$WORKLOADS/waiter"
+	wait_for grep -q ready "$T/out"
+	perf bperf list >"$T/list"
+	cat "$T/list"
+	grep -q '^context-switches  ' "$T/list"
+	grep -q '^page-faults:u  ' "$T/list"
+	# one member shares its group
+	grep -q '^{dummy  ' "$T/list"
+	grep -q '^ context-switches  ' "$T/list"
+	grep -q '^1 runs share .* for 4 events$' "$T/list"
+	kill -INT $!
+	wait $! || :
+	[ "$(grep -c ',100.00,' "$T/out")" = 5 ]
+}
+
+@test "an option wins over the configured map" {
+	printf '[bperf]\n\tattr-map = /tmp/nowhere\n' >"$PERF_CONFIG"
+	perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true 2>"$T/err"
+	[ -e "$ATTR_MAP" ]
+	fails_with 1 "perf stat: cannot share events through '/tmp/nowhere': not on a BPF file system (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)" \
+		perf stat --bpf-counters -a -e cs true
+}
+
+@test "who may not share counts plainly what the configuration would have shared" {
+	require_perf_events
+	# bats' own directories are root's alone
+	PERF_CONFIG=$(mktemp)
+	printf '[stat]\n\tbpf-counter-events = page-faults:u\n' >"$PERF_CONFIG"
+	chmod 644 "$PERF_CONFIG"
+	as_nobody perf stat -v -x, --log-fd 4 -e page-faults:u "$WORKLOADS/faults" 500 \
+		4>"$T/out" 2>"$T/err"
+	rm "$PERF_CONFIG"
+	cat "$T/err"
+	in_range "$(field page-faults:u 1 "$T/out")" 500 100000
+	grep -q "^perf stat: 'page-faults:u' is not shared, as the configuration says: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN$" "$T/err"
+}
+
+@test "maps and locks of trusted users are used, others are not" {
+	printf '[bperf]\n\ttrusted-owners = 7, nobody\n' >"$PERF_CONFIG"
+	shared -a -x, -o "$T/out" -e cs true
+	chown 65534 "$ATTR_MAP" "${ATTR_MAP}_lock"
+	shared -a -x, -o "$T/out" -e cs true
+	in_range "$(field cs 1 "$T/out")" 0 100000000
+	perf bperf list --bpf-attr-map "$ATTR_MAP"
+	chown 8 "${ATTR_MAP}_lock"
+	fails_with 1 "perf stat: cannot share events: ${ATTR_MAP}_lock belongs to user 8, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)" \
+		perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true
+	chown 7 "${ATTR_MAP}_lock"
+	shared -a -x, -o "$T/out" -e cs true
+}
+
+@test "a file of another user is ignored" {
+	printf '[stat]\n\tnonsense nonsense\n' >"$PERF_CONFIG"
+	chown 65534 "$PERF_CONFIG"
+	perf stat -x, -e dummy true 2>"$T/err"
+	[ "$(head -n 1 "$T/err")" = \
+		"perf stat: $PERF_CONFIG is ignored: it belongs to user 65534, neither root nor you" ]
+	grep -q ',dummy,' "$T/err"
+}

@@ -1,0 +1,226 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Sharing with other implementations of the protocol: counting the events of their leaders, and
+# serving their followers. tests/foreign is such an implementation.
+load helpers
+
+FOREIGN=${WORKLOADS%/*}/foreign/foreign
+FAULTS="1 2"		# type and config of page-faults
+
+setup() {
+	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	T=$BATS_TEST_TMPDIR
+	jobs_started=()
+}
+
+# foreign NAME lead|follow ... : start it, $foreign_pid; returns when it is ready
+foreign() {
+	local name=$1
+	shift
+	background "$T/$name" "$FOREIGN" "$1" "$ATTR_MAP" "${@:2}"
+	foreign_pid=$!
+	wait_for grep -q ready "$T/$name"
+}
+
+# sums NAME : what a follower said at its end: COUNTER ENABLED RUNNING
+sums() {
+	tail -n 1 "$T/$1"
+}
+
+# end PID... : by SIGTERM
+end() {
+	kill -TERM "$@"
+	wait "$@" || :
+}
+
+# faults N : the page faults of the workload, exactly
+faults() {
+	perf stat -x, -o "$T/faults.csv" -e page-faults "$WORKLOADS/faults" "$1"
+	field page-faults 1 "$T/faults.csv"
+}
+
+entry_link() {
+	/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" | jq -c '.[0].value[:4]'
+}
+
+# is_on_switch : programs are attached to switches, of whomever
+is_on_switch() {
+	/usr/sbin/bpftool -j link show | jq -e '.[] | select(.tp_name == "sched_switch")' >/dev/null
+}
+
+# no_registry : nothing is left of leaders of ours
+no_registry() {
+	refute /usr/sbin/bpftool map show name registry
+}
+
+@test "the events of another leader are counted, and it stays" {
+	foreign lead lead $FAULTS
+	lead=$foreign_pid
+	entry=$(entry_link)
+	perf stat -v --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults,page-faults:b \
+		"$WORKLOADS/faults" 500 2>"$T/err"
+	cat "$T/err"
+	grep -q "1 of another leader's events are counted" "$T/err"
+	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
+	[ "$(field page-faults:b 5 "$T/out")" = 100.00 ]
+	shared -x, -o "$T/out" -a -e page-faults "$WORKLOADS/faults" 500
+	in_range "$(field page-faults 1 "$T/out")" "$(faults 500)" 5000
+	[ "$(entry_link)" = "$entry" ]
+	wait_for no_registry
+	end "$lead"
+}
+
+@test "a leader that stops its events when it ends is noticed: ours go on" {
+	foreign lead lead $FAULTS
+	n=$(faults 1000)
+	start_run long -v -a -e page-faults
+	long=$run_pid
+	start_run task -v -p $$ -e page-faults,cs
+	task=$run_pid
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	wait_for grep -q "another leader stopped its event" "$T/long.err" "$T/task.err"
+	"$WORKLOADS/faults" 1000
+	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults,page-faults:b \
+		"$WORKLOADS/faults" 500
+	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
+	end_run "$task" INT 130
+	end_run "$long" INT 130
+	in_range "$(field page-faults 1 "$T/long.csv")" $((2 * n + 500)) $((2 * n + 20000))
+	in_range "$(field page-faults 1 "$T/task.csv")" $((2 * n + 500)) $((2 * n + 20000))
+	# Until it was noticed nothing was running.
+	in_range "$(field page-faults 5 "$T/long.csv")" 20 99.99
+	wait_for no_registry
+	[ "$(entries)" = 0 ]
+}
+
+@test "a leader that is killed leaves its events to us" {
+	foreign lead lead $FAULTS
+	start_run long -v -a -e page-faults
+	kill -KILL "$foreign_pid"
+	wait "$foreign_pid" || :
+	n=$(faults 1000)
+	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults,page-faults:b \
+		"$WORKLOADS/faults" 500
+	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
+	# Who follows now follows us.
+	foreign all follow $FAULTS
+	wait_for grep -q "are served" "$T/long.err"
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 2000))
+	end_run "$run_pid" INT 130
+	refute grep "stopped" "$T/long.err"
+	[ "$(field page-faults 5 "$T/long.csv")" = 100.00 ]
+}
+
+@test "followers of another implementation count what plain events count" {
+	n=$(faults 1000)
+	start_run long -v -a -e page-faults,cs,cpu-clock
+	refute is_on_switch
+	foreign all follow $FAULTS
+	all=$foreign_pid
+	mkfifo "$T/pipe"
+	# shellcheck disable=SC2016
+	background "$T/waits" sh -c 'read line <"$0"; exec "$1" 1000' "$T/pipe" "$WORKLOADS/faults"
+	sh=$!
+	foreign one follow $FAULTS $sh
+	start_run task -p $sh -e page-faults,cs
+	wait_for grep -q "are served" "$T/long.err"
+	is_on_switch
+	echo go >"$T/pipe"
+	wait $sh
+	"$WORKLOADS/faults" 1000
+	end "$all" "$foreign_pid"
+	wait_for test ! -e "/proc/$run_pid"
+	cat "$T/one" "$T/task.csv" "$T/all"
+	# What the shell did before its exec is in both.
+	[ "$(sums one | cut -d ' ' -f 1)" = "$(field page-faults 1 "$T/task.csv")" ]
+	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))
+	wait "${jobs_started[1]}" || :
+	# Once nobody follows, the next one who looks takes it all away again.
+	shared -x, -o "$T/out" -a -e cs true
+	end_run "${jobs_started[0]}" INT 130
+	wait_for refute is_on_switch
+	wait_for no_registry
+}
+
+@test "a follower keeps an event that no run counts any more" {
+	n=$(faults 1000)
+	start_run other -a -e cs
+	start_run first -a -e page-faults
+	first=$run_pid
+	foreign all follow $FAULTS
+	wait_for is_on_switch
+	end_run "$first" INT 130
+	"$WORKLOADS/faults" 1000
+	shared -x, -o "$T/out" -a -e dummy true
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))
+	shared -x, -o "$T/out" -a -e dummy true
+	[ "$(entries)" = 1 ]
+	end_run "${jobs_started[0]}" INT 130
+	wait_for no_registry
+}
+
+@test "the run that saw the follower come is killed: another goes on serving" {
+	n=$(faults 1000)
+	start_run one -v -a -e page-faults
+	start_run two -v -a -e page-faults
+	foreign all follow $FAULTS
+	wait_for grep -q "are served" "$T/one.err" "$T/two.err"
+	victim=${jobs_started[0]}
+	grep -q "are served" "$T/one.err" || victim=${jobs_started[1]}
+	kill -KILL "$victim"
+	wait "$victim" || :
+	wait_for is_on_switch
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
+}
+
+@test "maps with the keys of other versions" {
+	n=$(faults 500)
+	for size in 120 128 136; do
+		rm -f "$ATTR_MAP"
+		foreign lead$size lead $FAULTS $size
+		lead=$foreign_pid
+		perf stat -v --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults:b \
+			"$WORKLOADS/faults" 500 2>"$T/err"
+		grep -q "1 of another leader's events are counted" "$T/err"
+		[ "$(field page-faults:b 1 "$T/out")" = "$n" ]
+		end "$lead"
+		start_run own$size -v -a -e page-faults
+		foreign all$size follow $FAULTS
+		wait_for grep -q "are served" "$T/own$size.err"
+		"$WORKLOADS/faults" 500
+		end "$foreign_pid"
+		in_range "$(sums all$size | cut -d ' ' -f 1)" "$n" $((n + 2000))
+		end_run "$run_pid" INT 130
+	done
+}
+
+is_served_again() {
+	[ "$(grep -c "are served" "$T/long.err")" = 2 ]
+}
+
+@test "too many followers: the last find no leader, instead of counting nothing" {
+	start_run long -v -a -e page-faults
+	for n in {1..30}; do
+		foreign f$n follow $FAULTS
+	done
+	shared -x, -o "$T/out" -a -e cs true
+	status=0
+	"$FOREIGN" follow "$ATTR_MAP" $FAULTS </dev/null || status=$?
+	[ "$status" = 3 ]
+	kill -TERM "${jobs_started[@]:1}"
+	wait "${jobs_started[@]:1}" || :
+	shared -x, -o "$T/out" -a -e cs true
+	foreign again follow $FAULTS
+	wait_for is_served_again
+	"$WORKLOADS/faults" 300
+	end "$foreign_pid"
+	in_range "$(sums again | cut -d ' ' -f 1)" 300 5000
+	end_run "$run_pid" INT 130
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Every way to print, and every kind of mistake, with the compiler's checks of memory and undefined
+# behaviour, and under valgrind.
+
+load helpers
+
+setup_file() {
+	require_root
+	perf stat -a -e dummy -o /dev/null true 2>/dev/null || skip_or_fail "perf events of CPUs are not permitted here"
+}
+
+# each CHECKED... : run all command lines below with that program in the place of perf; its errors end
+# it with status 99, and nothing else does.
+each() {
+	local status line metrics=$BATS_TEST_TMPDIR/metrics.json
+	echo '[ { "MetricName": "m", "MetricExpr": "page\\-faults / dummy if #num_cpus > 0 else cs", "ScaleUnit": "100%",
+		"MetricThreshold": "m > 1", "MetricGroup": "Default" },
+		{ "MetricName": "n", "MetricExpr": "m + cs", "MetricGroup": "g;h" },
+		{ "EventName": "MY.EVENT", "ConfigCode": "2", "Unit": "software" } ]' >"$metrics"
+	export PERF_METRICS_PATH=$metrics
+	while read -r line; do
+		[ "$line" ] || continue
+		status=0
+		# shellcheck disable=SC2086 # words
+		eval "$* $line" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- </dev/null || status=$?
+		if [ $status = 99 ] || [ $status -ge 132 ] && [ $status -le 139 ]; then
+			cat "$BATS_TEST_TMPDIR/out" >&2
+			echo "$line: status $status" >&2
+			return 1
+		fi
+	done <<<"$lines"
+}
+
+events=task-clock,cs,page-faults,cpu-migrations,dummy
+# shellcheck disable=SC2089 # quotes for eval
+lines="
+$(for format in '' -x, -j; do
+	for mode in '' '-r 2' '-I 20' '-I 20 --summary' '--per-thread -p $$' '--metric-only' '-M m,n --metric-only'; do
+		echo "stat $format $mode -e $events true"
+	done
+	for mode in -A --per-core --per-cache --per-cluster --per-die --per-socket --per-node '--per-core -I 10' \
+		'-A --metric-only' '--per-socket --metric-only -I 10'; do
+		echo "stat $format -a $mode -e $events true"
+	done
+	echo "stat $format true"
+	echo "stat $format -d -d -d -a true"
+	echo "stat $format -M m,n,g:u,all -e cs true"
+	echo "stat $format -M No_group --metric-no-group --metric-no-merge -a -A true"
+done)
+stat -vv -e '{cs,faults}:W,duration_time,user_time,num_cpus,my.event' true
+stat --null --table -r 3 true
+stat -e 'sched:sched_sw*,mem:0x1000/8:w:u,r1,1:0,cs/name=x,percore/' --no-big-num -o /dev/null true
+stat --pfm-events '{PAGE-FAULTS:u,MINOR-FAULTS}' true
+stat --pre false -r 2 true
+stat -e nosuch true
+stat -e 'cs,{faults' true
+stat -e 'sched:sched_swich' true
+stat -e 'software/nosuch/' true
+stat --pfm-events NOSUCH true
+stat -M nosuch true
+stat -M m:zz true
+stat --metrics-file /dev/null -M m true
+stat -x , -j true
+stat -p 0 true
+stat -C 99 true
+stat --nosuch true
+stat nosuchcommand
+stat --topdown true
+list
+list -j --details
+list --raw-dump
+list pfm
+list metrics metricgroups
+list nosuch
+version --build-options
+help stat
+"
+
+@test "with the compiler's checks" {
+	local perf=$O-sanitize/perf
+	[ -x "$perf" ] || skip_or_fail "no build with SANITIZE=1 beside $O"
+	# valgrind does not know the bpf calls of today
+	lines+=$'bperf list\nstat --bpf-counters --bpf-attr-map $ATTR_MAP -A -e cs,faults true'
+	lines+=$'\nstat --bpf-counters --bpf-attr-map $ATTR_MAP -a -e {cs,faults} -I 10 true\n'
+	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 each "$perf"
+}
+
+@test "under valgrind" {
+	command -v valgrind >/dev/null || skip_or_fail "no valgrind"
+	each valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
+		--child-silent-after-fork=yes "$(command -v perf)"
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# -M, and the files that define metrics and events.
+
+load helpers
+
+setup_file() {
+	require_perf_events
+}
+
+# A file with metrics of software events; what they are made of is exact or can be compared.
+setup() {
+	metrics=$BATS_TEST_TMPDIR/metrics.json
+	cat >"$metrics" <<-'EOF'
+	[
+		{ "MetricName": "answer", "MetricExpr": "42 + 0 * page\\-faults", "MetricGroup": "Test" },
+		{ "MetricName": "half", "MetricExpr": "page\\-faults / (2 * page\\-faults)",
+		  "ScaleUnit": "100%", "MetricGroup": "Test", "MetricThreshold": "half > 0.4" },
+		{ "MetricName": "sum", "MetricExpr": "answer + half", "BriefDescription": "of two" },
+		{ "MetricName": "none", "MetricExpr": "page\\-faults / dummy" },
+		{ "MetricName": "nowhere", "MetricExpr": "no_such_event / 2" }
+	]
+	EOF
+	export PERF_METRICS_PATH=$metrics
+}
+
+@test "metrics of the shipped files are listed and can be asked for" {
+	unset PERF_METRICS_PATH
+	local name
+	for name in IPC CPI branch_miss_rate cache_miss_rate dtlb_miss_rate l1d_misses_per_kilo_instructions \
+		frontend_bound cycles_frequency CPU_utilization cs_per_second page_faults_per_second; do
+		perf list --raw-dump metrics | tr ' ' '\n' | grep -qx "$name"
+	done
+	perf stat -M cs_per_second,page_faults_per_second --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	grep -Eq '^[0-9]+,,page-faults,[0-9]+,100.00,[0-9.]+,faults/sec  page_faults_per_second$' "$BATS_TEST_TMPDIR/out"
+	grep -Eq ',context-switches,.*,cs/sec  cs_per_second$' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "the formats of -M" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -M answer:u,half:u --log-fd 4 true 4>"$out"
+	grep -Eq '^ +[0-9]+      page-faults                      #    42.00 answer:u {18}$' "$out"
+	grep -Eq '^ {57}#     50.0 %  half:u {17}$' "$out"
+	perf stat -M answer:u,half:u -x, --log-fd 4 true 4>"$out"
+	grep -Eq '^[0-9]+,,page-faults,[0-9]+,100.00,42.00,answer:u$' "$out"
+	grep -qx ',,,,,50.0,%  half:u' "$out"
+	perf stat -M answer:u,half:u,none:u -j --log-fd 4 true 4>"$out"
+	jq -es '.[0]."metric-value" == "42.000000" and .[0]."metric-unit" == "answer:u" and
+		(map(select(."metric-unit" == "%  half:u")) | .[0]."metric-threshold" == "bad") and
+		(map(select(."metric-unit" == "none:u")) | .[0]."metric-value" == "nan")' "$out"
+	perf stat -M answer:u,half:u,none:u --metric-only -x, --log-fd 4 true 4>"$out"
+	diff -u - "$out" <<-EOF
+	answer:u,%  half:u,none:u,
+	42.00,50.0,,
+	EOF
+	perf stat -M answer:u,none:u --metric-only -j --log-fd 4 true 4>"$out"
+	[ "$(cat "$out")" = '{"answer:u" : "42.00", "none:u" : "none"}' ]
+	perf stat -M answer:u --metric-only --log-fd 4 true 4>"$out"
+	sed -n '4,5p' "$out" | diff -u - <(printf '%20s \n%20s\n' answer:u 42.00)
+}
+
+@test "-e comes first, and -M repeats nothing that was named twice" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -M answer:u,ANSWER:u -M half:u -e dummy:u,page-faults:u -x, --log-fd 4 true 4>"$out"
+	[ "$(cut -d, -f3,7 "$out" | tr '\n' ' ')" = "dummy:u, page-faults:u, page-faults,answer:u ,%  half:u " ]
+}
+
+@test "groups of metrics; a metric made of metrics; what is not known is left out of a group" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -M Test:u -x, --log-fd 4 true 4>"$out"
+	[ "$(cut -d, -f7 "$out" | tr '\n' ' ')" = "answer:u %  half:u " ]
+	perf stat -M sum:u -x, --log-fd 4 true 4>"$out"
+	grep -q ',42.50,sum:u$' "$out"
+	perf stat -M No_group:u -x, --log-fd 4 true 4>"$out"
+	grep -q ',42.50,sum:u$' "$out"
+	refute grep -q nowhere "$out"
+}
+
+@test "metrics of each interval" {
+	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
+}
+
+@test "files: --metrics-file, before PERF_METRICS_PATH, before what is shipped" {
+	local file=$BATS_TEST_TMPDIR/other.json
+	echo '[ { "MetricName": "answer", "MetricExpr": "43 + 0 * page\\-faults" },
+		{ "MetricName": "IPC", "MetricExpr": "44 + 0 * page\\-faults" } ]' >"$file"
+	perf stat --metrics-file "$file" -M answer:u,IPC:u,half:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	[ "$(cut -d, -f6 "$BATS_TEST_TMPDIR/out" | tr '\n' ' ')" = "43.00 44.00 50.0 " ]
+	perf list --metrics-file "$file" metric | grep -qx '  half'
+}
+
+@test "events that a file defines" {
+	local dir=$BATS_TEST_TMPDIR/vendor
+	mkdir -p "$dir/this" "$dir/that"
+	# whatever the CPU: a name from sysfs or mapfile does not matter to the software PMU
+	printf 'Family-model,Version,Filename,EventType\nthis-1,v1,this,core\nthat-1,v1,that,core\n' >"$dir/mapfile.csv"
+	echo '[ { "EventName": "MY.FAULTS", "ConfigCode": "2", "Unit": "software", "BriefDescription": "of this" } ]' \
+		>"$dir/this/events.json"
+	echo '[ { "EventName": "MY.OTHERS", "ConfigCode": "2", "Unit": "software" } ]' >"$dir/that/events.json"
+	PERF_CPUID=this-1 perf stat --metrics-file "$dir" -e my.faults:u,page-faults:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	[ "$(cut -d, -f1 "$BATS_TEST_TMPDIR/out" | sort -u | wc -l)" = 1 ]
+	PERF_CPUID=that-1 fails_with 129 "event syntax error: 'my.faults'" \
+		perf stat --metrics-file "$dir" -e my.faults true
+}
+
+@test "the CPU's own groups: --topdown and its kin, and what belongs to the default set" {
+	local out=$BATS_TEST_TMPDIR/out option
+	cat >"$metrics" <<-'EOF'
+	[
+		{ "MetricName": "tma_a", "MetricExpr": "page\\-faults / (2 * page\\-faults)", "ScaleUnit": "100%",
+		  "MetricGroup": "Default;TopdownL1", "DefaultMetricgroupName": "TopdownL1" },
+		{ "MetricName": "tma_b", "MetricExpr": "tma_a / 2", "MetricGroup": "TopdownL2" },
+		{ "MetricName": "of_two", "MetricExpr": "2 + 0 * page\\-faults", "MetricGroup": "Default2" }
+	]
+	EOF
+	perf stat --all-user --topdown -x, --log-fd 4 true 4>"$out"
+	[ "$(head -n 1 "$out")" = "%  tma_a," ]
+	perf stat --all-user --topdown --td-level 0 -x, --log-fd 4 true 4>"$out"
+	[ "$(tail -n 1 "$out")" = "0.25," ]
+	perf stat --all-user --topdown --no-metric-only -x, --log-fd 4 true 4>"$out"
+	grep -Eq '^[0-9]+,,page-faults,[0-9]+,100.00,50.0,%  tma_a$' "$out"
+	perf stat --all-user -d -x, --log-fd 4 true 4>"$out"
+	grep -Eq '^,[0-9]+,100.00,,,,TopdownL1$' "$out"
+	grep -qx ',,,,,50.0,%  tma_a' "$out"
+	grep -Eq ',page-faults,[0-9]+,100.00,2.00,of_two$' "$out"
+	perf stat --all-user -x, --log-fd 4 true 4>"$out"
+	refute grep -q of_two "$out"
+	export PERF_METRICS_PATH=
+	PERF_CPUID=none
+	for option in "--topdown:TopdownL1" "--smi-cost:smi" "-T:transaction"; do
+		refused 22 perf stat "${option%:*}" true <<-EOF
+		perf stat: ${option%:*}: no metric for this CPU is in the group ${option#*:} (see perf list metricgroups; --metrics-file takes a vendor's)
+		EOF
+	done
+	refused 22 perf stat --td-level 7 true <<<"perf stat: --td-level: at most 6"
+}
+
+@test "what cannot be" {
+	refused 2 perf stat -M nosuch true <<-EOF
+	Cannot find metric or group \`nosuch'
+	Run 'perf list metrics' for a list of them
+	EOF
+	refused 2 perf stat -M anser true <<-EOF
+	Cannot find metric or group \`anser'
+	Did you mean 'answer'?
+	Run 'perf list metrics' for a list of them
+	EOF
+	refused 1 perf stat -M nowhere true <<-EOF
+	perf stat: Cannot resolve IDs for nowhere: no_such_event / 2 (event 'no_such_event' is not known here)
+	EOF
+	refused 22 perf stat -M answer --no-metrics true <<<"perf stat: -M and --no-metrics: one or the other"
+	fails_with 129 "perf stat: --metrics-file comes after -e: it only acts on the events behind it" \
+		perf stat -e cs --metrics-file "$metrics" true
+	fails_with 129 "perf stat: cannot read definitions from '/nonexistent': No such file or directory" \
+		perf stat --metrics-file /nonexistent true
+	echo '{' >"$metrics"
+	perf stat -M page_faults_per_second --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&-
+	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:"*": the file is left out" ]] || cat "$BATS_TEST_TMPDIR/err"
+	grep -q faults/sec "$BATS_TEST_TMPDIR/out"
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Tasks that come and go, and runs that do. Most of it counts shared and plainly in one run, so that
+# nothing differs but the way of counting.
+
+load helpers
+load shared
+
+U=instructions:u
+
+setup_file() {
+	keep_leader
+}
+
+teardown_file() {
+	drop_leader
+}
+
+@test "10,000 short-lived children: none missed, no entry left" {
+	# A task that is preempted in perf_event_exit_task() has ended for us, its plain perf events may
+	# not yet: some 3 switches in 4,000 exits.
+	alike 0 $U "$WORKLOADS/forks" 7000 100
+	alike 0.3 cs "$WORKLOADS/tree" 3 13 100
+	in_range "$(field cs:b 1 "$T/alike.out")" 200 10000
+	alike 0 $U "$WORKLOADS/tree" 3 9 100
+	alike 0 $U "$WORKLOADS/spawns" 200 "$WORKLOADS/spin" 1000
+	alike 0 $U "$WORKLOADS/threads" 500 1000
+	nothing_left
+}
+
+@test "a thread that is not the first executes: nothing is lost, nothing counted twice" {
+	alike 0 $U,cs "$WORKLOADS/thread_exec" 20 50000
+	in_range "$(field ${U}b 1 "$T/alike.out")" 4000000 6000000
+	alike 0 $U,cs -i "$WORKLOADS/thread_exec" 20 50000
+	nothing_left
+}
+
+@test "targets that fork, execute and end while they are marked" {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		# each time a little later in their lives
+		case $((i % 4)) in
+		0) "$WORKLOADS/tree" 2 4 $((i * 3000)) 3>&- & ;;
+		1) "$WORKLOADS/thread_exec" $i 100000 3>&- & ;;
+		2) "$WORKLOADS/spawns" $((i / 2)) "$WORKLOADS/spin" 100000 3>&- & ;;
+		3) "$WORKLOADS/threads" 8 $((i * 10000)) 3>&- & ;;
+		esac
+		shared -x, -o "$T/gone.out" -e $U,cs -p $! 2>"$T/gone.err" || :
+		# the only thing that may be said is that it has ended
+		grep -vE '^(Error:|No supported events found\.|.*(has ended|may have ended|No such process).*|Problems finding threads of monitor|)$' \
+			"$T/gone.err" >"$T/said" || :
+		cat "$T/said" >&2
+		[ ! -s "$T/said" ]
+	done
+	nothing_left
+}
+
+@test "a process forks all the time while it is marked: each later child counts" {
+	local delay target run_as=(chrt -f 20)
+	# Such runs are not interrupted by those whom they count: windows open both ways at once.
+	for delay in 0.01 0.023 0.05; do
+		"$WORKLOADS/forks" 1500 20000 3>&- &
+		target=$!
+		jobs_started+=("$target")
+		sleep $delay
+		both_window a $U,cs,page-faults -p $target
+		tell a enable
+		sleep 0.05
+		tell a disable
+		kill $target
+		wait "${run_pid[a]}" || :
+		clean "$T/a.err"
+		same a 0 $U 5000000
+		same a 0 cs 100
+		same a 0 page-faults 100
+	done
+	nothing_left
+}
+
+@test "a task that never switches but for the run is counted from its marking on" {
+	# It gives way to nobody of the ordinary kind, so whoever starts, counts and ends it is above.
+	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+	chrt -f 20 bash -c '
+		chrt -f 10 "$WORKLOADS/spinfor" 100 &
+		until [ "$(cat /proc/$!/comm)" = spinfor ]; do sleep 0.01; done
+		perf stat --bpf-attr-map "$0" -x, -o "$1" -e "$2" -p $! -- sleep 0.5
+		kill -KILL $!' "$ATTR_MAP" "$T/spin.out" $U,${U}b,cs,cs:b 3>&-
+	same spin 0 $U 450000000 500000000
+	same spin 0 cs 1
+	nothing_left
+}
+
+@test "100 short runs beside a long one leave nothing, and the long one is right" {
+	gang 2 50000 1
+	short_runs 100 $U
+	same long 0 $U $((11 * 700000)) $((11 * 710000))
+}
+
+@test "a kernel thread is counted like any other task" {
+	local rcu run_as=(chrt -f 20)
+	tables >"$T/before"
+	rcu=$(pgrep -x 'rcu_(preempt|sched)')
+	# tasks that end keep it busy
+	"$WORKLOADS/forks" 1000 1000 3>&- &
+	jobs_started+=($!)
+	"${run_as[@]}" perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/kernel.out" \
+		-e cs,cs:b,instructions,instructions:b -p "$rcu" -- sleep 0.1
+	same kernel 0 cs 2
+	same kernel 20 instructions 1000
+	shared --per-thread -x, -o "$T/thread.out" -e cs -t "$rcu",2 -- sleep 0.1 2>"$T/thread.err"
+	clean "$T/thread.err"
+	# Their entries stay, as they do: the last test here.
+	end_jobs
+	same_tables "$T/before"
+}

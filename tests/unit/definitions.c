@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "event_data.h"
+#include "said.h"
+#include "util/cpuid.h"
+#include "util/definitions.h"
+#include "util/evlist.h"
+#include "util/metric.h"
+#include "util/parse_events.h"
+
+static void cpus_are_matched(void **state)
+{
+	static const struct {
+		const char *pattern, *cpuid;
+		bool matches;
+	} rows[] = {
+		{ "GenuineIntel-6-6A-6", "GenuineIntel-6-6A-6", true },
+		{ "GenuineIntel-6-6A", "GenuineIntel-6-6A-6", true },
+		{ "GenuineIntel-6-6A-[0-5]", "GenuineIntel-6-6A-6", false },
+		{ "GenuineIntel-6-6A-[0-6]", "GenuineIntel-6-6A-6", true },
+		{ "GenuineIntel-6-(6A|6C)", "GenuineIntel-6-6C-1", true },
+		{ "GenuineIntel-6-6", "GenuineIntel-6-6A-6", false },
+		{ "AuthenticAMD-25-([245][[:xdigit:]]|[[:xdigit:]])", "AuthenticAMD-25-1-1", true },
+		{ "GenuineIntel-6-(6A", "GenuineIntel-6-6A-6", false },
+		{ "0x00000000410fd0c0", "0x00000000413fd0c1", true },
+		{ "0x00000000413fd0c1", "0x00000000413fd0c1", true },
+		{ "0x00000000413fd0c2", "0x00000000413fd0c1", false },
+		{ "0x00000000410fd0b0", "0x00000000413fd0c1", false },
+		{ "GenuineIntel-6-6A", "", false },
+		{ "GenuineIntel-6", "GenuineIntel-6", true },
+		{ "GenuineIntel", "GenuineIntel-6", false },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(cpuid__matches(rows[i].pattern, rows[i].cpuid), rows[i].matches);
+}
+
+static struct definitions *read_tree(const char *cpuid, const char *tree)
+{
+	struct definitions *defs = definitions__new();
+	char *path = data_path(tree);
+
+	setenv("PERF_CPUID", cpuid, 1);
+	assert_non_null(defs);
+	assert_int_equal(definitions__add_file(defs, path), 0);
+	free(path);
+	return defs;
+}
+
+/* What an event of a CPU is on the PMUs of sysfs-x86, "TYPE CONFIG CONFIG1 CONFIG2"; "" is none. */
+static char *event_of(const char *cpuid, const char *name)
+{
+	struct definitions *defs = read_tree(cpuid, "metrics");
+	struct pmus *pmus = data_pmus("x86");
+	struct evlist *list = evlist__new();
+	struct parse_error error = {};
+	char *text;
+
+	pmus__set_definitions(pmus, defs);
+	if (parse_events(list, pmus, name, &error))
+		text = strdup("");
+	else
+		text = xasprintf("%u %#llx %#llx %#llx", list->evsels[0]->attr.type,
+				 (unsigned long long)list->evsels[0]->attr.config,
+				 (unsigned long long)list->evsels[0]->attr.config1,
+				 (unsigned long long)list->evsels[0]->attr.config2);
+	assert_non_null(text);
+	parse_error__clear(&error);
+	evlist__delete(list);
+	pmus__delete(pmus);
+	definitions__delete(defs);
+	return text;
+}
+
+#define ICELAKE "GenuineIntel-6-6A-6"
+
+static void events_are_those_of_the_cpu(void **state)
+{
+	static const struct {
+		const char *cpuid, *name, *event;
+	} rows[] = {
+		{ ICELAKE, "l1d.replacement", "4 0x151 0 0" },
+		{ ICELAKE, "L1D.Replacement:u", "4 0x151 0 0" },
+		{ ICELAKE, "cpu/l1d.replacement,cmask=2/", "4 0x2000151 0 0" },
+		{ ICELAKE, "cpu.many", "4 0x48402a2 0 0" },
+		{ ICELAKE, "offcore.all", "4 0x1b7 0x10001 0" },
+		{ ICELAKE, "old.one", "4 0x77 0 0" },
+		{ ICELAKE, "inst_spec", "4 0x1b 0 0" },
+		{ ICELAKE, "generic.instructions", "0 0x1 0 0" },
+		/* a name that sysfs has keeps its meaning */
+		{ ICELAKE, "cpu/cache-misses/", "0 0x3 0 0" },
+		{ ICELAKE, "unc_m_reads", "14 0x304 0 0" },
+		{ ICELAKE, "uncore_imc_1/unc_m_reads/", "15 0x304 0 0" },
+		{ ICELAKE, "unc_arb_filtered", "16 0x80 0x2 0x1000000000000001" },
+		{ ICELAKE, "soc_reads", "42 0x2a 0 0" },
+		{ ICELAKE, "soc_other", "" },
+		{ ICELAKE, "other.event", "" },
+		{ "GenuineIntel-6-55-4", "other.event", "4 0x99 0 0" },
+		{ "GenuineIntel-6-55-7", "other.event", "" },
+		{ "GenuineIntel-6-55-4", "l1d.replacement", "" },
+		/* a file that is not there is no trouble for the others */
+		{ "GenuineIntel-6-77-1", "soc_reads", "42 0x2a 0 0" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *event = event_of(rows[i].cpuid, rows[i].name);
+
+		assert_string_equal(event, rows[i].event);
+		free(event);
+	}
+}
+
+static void scales_and_packages_are_theirs(void **state)
+{
+	struct definitions *defs = read_tree(ICELAKE, "metrics");
+	struct pmus *pmus = data_pmus("x86");
+	const struct pmu_event *event;
+
+	(void)state;
+	pmus__set_definitions(pmus, defs);
+	event = pmu__event(pmus__find(pmus, "uncore_imc_0"), "unc_m_reads");
+	assert_non_null(event);
+	assert_true(event->has_scale && event->scale == 64 && event->per_pkg);
+	assert_string_equal(event->unit, "Bytes");
+	assert_string_equal(event->desc, "Memory reads");
+	assert_string_equal(event->def->topic, "uncore");
+	event = pmu__event(pmus__find(pmus, "cpu"), "inst_spec");
+	assert_string_equal(event->def->long_desc, "Operations executed speculatively, all of them");
+	pmus__delete(pmus);
+	definitions__delete(defs);
+}
+
+static void kinds_of_cores_have_events_of_their_own(void **state)
+{
+	struct definitions *defs = read_tree("GenuineIntel-6-97-2", "metrics");
+	struct pmus *pmus = data_pmus("hybrid");
+	struct evlist *list = evlist__new();
+	struct parse_error error = {};
+	char names[128] = "";
+	int i;
+
+	(void)state;
+	pmus__set_definitions(pmus, defs);
+	assert_int_equal(parse_events(list, pmus, "kind.event", &error), 0);
+	for (i = 0; i < list->nr; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s %#llx ",
+			 list->evsels[i]->name, (unsigned long long)list->evsels[i]->attr.config);
+	assert_string_equal(names, "cpu_core/kind.event/ 0x41 cpu_atom/kind.event/ 0x42 ");
+	assert_non_null(strstr(definitions__find_metric(defs, "kind", "cpu_atom")->expr, "kind.event"));
+	assert_string_equal(definitions__find_metric(defs, "KIND", "cpu_atom")->pmu, "cpu_atom");
+	assert_string_equal(definitions__find_metric(defs, "kind", "cpu_core")->pmu, "cpu_core");
+	evlist__delete(list);
+	pmus__delete(pmus);
+	definitions__delete(defs);
+}
+
+static void files_come_before_what_is_built_in(void **state)
+{
+	struct definitions *defs = read_tree(ICELAKE, "metrics");
+	const struct metric_def *def = definitions__find_metric(defs, "insn_per_cycle", NULL);
+	int nr = 0;
+
+	(void)state;
+	assert_string_equal(def->description, "Twice as good");
+	def = definitions__find_metric(defs, "branch_miss_rate", NULL);
+	assert_non_null(def);
+	assert_null(definitions__find_metric(defs, "without_expression", NULL));
+	assert_string_equal(definitions__find_metric(defs, "one_and_a_half", NULL)->group, "Made;Up");
+	assert_string_equal(definitions__find_metric(defs, "memory_reads", NULL)->unit, "64B/s");
+	/* each name once */
+	for (def = NULL; (def = definitions__next_metric(defs, def));)
+		nr += !strcmp(def->name, "insn_per_cycle");
+	assert_int_equal(nr, 1);
+	definitions__delete(defs);
+}
+
+static void bad_files_are_named_and_left_out(void **state)
+{
+	struct definitions *defs = read_tree(ICELAKE, "metrics-bad");
+	struct said out;
+	char *said, *path;
+
+	(void)state;
+	said__begin(&out);
+	assert_non_null(definitions__find_metric(defs, "fine", NULL));
+	assert_null(definitions__find_metric(defs, "x", NULL));
+	said = said__end(&out);
+	assert_non_null(strstr(said, "broken.json:3:22: no JSON: "));
+	assert_non_null(strstr(said, "neither.json: neither an array nor \"Events\" or \"Metrics\""));
+	assert_null(strstr(said, "fine.json"));
+	free(said);
+	path = data_path("metrics-bad/none.json");
+	said__begin(&out);
+	assert_int_equal(definitions__add_file(defs, path), -ENOENT);
+	said = said__end(&out);
+	assert_non_null(strstr(said, "none.json': No such file or directory\n"));
+	free(said);
+	free(path);
+	definitions__delete(defs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpus_are_matched),
+		cmocka_unit_test(events_are_those_of_the_cpu),
+		cmocka_unit_test(scales_and_packages_are_theirs),
+		cmocka_unit_test(kinds_of_cores_have_events_of_their_own),
+		cmocka_unit_test(files_come_before_what_is_built_in),
+		cmocka_unit_test(bad_files_are_named_and_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

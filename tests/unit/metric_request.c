@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "event_data.h"
+#include "said.h"
+#include "util/definitions.h"
+#include "util/evlist.h"
+#include "util/metric_request.h"
+
+struct world {
+	struct definitions *defs;
+	struct pmus *pmus;
+	struct evlist *list;
+	struct metric_requests requests;
+	struct metric_request_options options;
+};
+
+static double literal_of(const struct target *target, const char *name)
+{
+	(void)target;
+	return !strcmp(name, "smt_on") ? 1 : NAN;
+}
+
+static void make_world(struct world *world, const char *tree, const char *definitions)
+{
+	char *path = data_path(definitions);
+
+	memset(world, 0, sizeof(*world));
+	world->defs = definitions__new();
+	world->pmus = data_pmus(tree);
+	world->list = evlist__new();
+	assert_true(world->defs && world->list);
+	assert_int_equal(definitions__add_file(world->defs, path), 0);
+	pmus__set_definitions(world->pmus, world->defs);
+	world->options.scope.defs = world->defs;
+	world->options.scope.pmus = world->pmus;
+	world->options.scope.literal = literal_of;
+	free(path);
+}
+
+static void end_world(struct world *world)
+{
+	metric_requests__clear(&world->requests);
+	evlist__delete(world->list);
+	pmus__delete(world->pmus);
+	definitions__delete(world->defs);
+}
+
+/* The sets of the events, "1:{a b} c; 2:d", with :u where user space alone is counted. Owned. */
+static char *sets_of(const struct evlist *list)
+{
+	struct evsel *evsel;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int i, set = 0;
+
+	assert_non_null(out);
+	evlist__for_each(list, evsel, i) {
+		if (evsel->metric_set != set)
+			fprintf(out, "%s%d:", set ? "; " : "", evsel->metric_set);
+		else
+			fputc(' ', out);
+		set = evsel->metric_set;
+		fprintf(out, "%s%s%s", evsel->nr_members > 1 ? evsel->weak ? "{" : "!{" : "",
+			evsel->metric_id, evsel->attr.exclude_kernel ? ":u" : "");
+		if (evsel->idx == evsel->leader->idx + evsel->leader->nr_members - 1 &&
+		    evsel->leader->nr_members > 1)
+			fputc('}', out);
+	}
+	fclose(out);
+	return text;
+}
+
+struct request_row {
+	const char *metrics;
+	bool no_group, no_merge, no_threshold, target_cpu;
+	const char *sets;
+};
+
+static void compare_sets(const struct request_row *rows, size_t nr, const char *tree,
+			 const char *definitions)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		struct world world;
+		char *sets;
+
+		make_world(&world, tree, definitions);
+		world.options.no_group = rows[i].no_group;
+		world.options.no_merge = rows[i].no_merge;
+		world.options.no_threshold = rows[i].no_threshold;
+		world.options.scope.target_cpu = rows[i].target_cpu;
+		assert_int_equal(metric_requests__add(&world.requests, rows[i].metrics,
+						      &world.options), 0);
+		assert_int_equal(metric_requests__add_events(&world.requests, world.list,
+							     &world.options), 0);
+		sets = sets_of(world.list);
+		assert_string_equal(sets, rows[i].sets);
+		free(sets);
+		end_world(&world);
+	}
+}
+
+static void events_are_sets(void **state)
+{
+	static const struct request_row rows[] = {
+		{ "insn_per_cycle", .sets = "1:{instructions cpu-cycles}" },
+		{ "INSN_Per_Cycle,insn_per_cycle", .sets = "1:{instructions cpu-cycles}" },
+		{ "insn_per_cycle", .no_group = true, .sets = "1:instructions cpu-cycles" },
+		{ "insn_per_cycle:u", .sets = "1:{instructions:u cpu-cycles:u}" },
+		{ "insn_per_cycle:u", .no_group = true, .sets = "1:instructions:u cpu-cycles:u" },
+		{ "branch_miss_rate,insn_per_cycle",
+		  .sets = "1:{branch-misses branches}; 2:{instructions cpu-cycles}" },
+		/* the clock follows the target; perf's own events stay outside */
+		{ "CPUs_utilized", .sets = "1:task-clock duration_time" },
+		{ "CPUs_utilized", .target_cpu = true, .sets = "1:cpu-clock duration_time" },
+		/* a smaller metric finds its events in a larger group */
+		{ "small,large", .sets = "1:{instructions cpu-cycles branches}" },
+		{ "small,large", .no_merge = true,
+		  .sets = "1:{instructions cpu-cycles branches}; 2:{cpu-cycles branches}" },
+		{ "small:u,large",
+		  .sets = "1:{instructions cpu-cycles branches}; 2:{cpu-cycles:u branches:u}" },
+		{ "large,small", .no_group = true, .sets = "1:instructions cpu-cycles branches" },
+		/* single events are shared, a constraint keeps a metric out of a group */
+		{ "cs_per_second,alone", .sets = "1:context-switches task-clock cpu-cycles" },
+		{ "when_smt", .sets = "1:cpu-cycles branches" },
+		{ "made_of_metrics", .sets = "1:{instructions cpu-cycles branches}" },
+		{ "limit", .sets = "1:{cpu-cycles branches}" },
+		{ "limit", .no_threshold = true, .sets = "1:cpu-cycles" },
+		{ "decided", .sets = "1:cpu-cycles" },
+		{ "instances", .sets = "1:cpu/event=0x1,umask=0x0/" },
+		{ "terms", .sets = "1:{cpu/event=0x11,name=eleven/ instructions:k}" },
+		{ "branches", .sets = "1:branches" },
+		/* every set gets perf's own events that any needs */
+		{ "timed,large", .sets = "1:{instructions cpu-cycles branches} duration_time; "
+					 "2:cpu-cycles duration_time" },
+		{ "Sizes", .sets = "1:{instructions cpu-cycles branches}" },
+		{ "Kept_apart", .sets = "1:instructions branches" },
+		{ "apart", .sets = "1:{instructions branches}" },
+		{ "constant", .sets = "" },
+	};
+
+	(void)state;
+	compare_sets(rows, ARRAY_SIZE(rows), "x86", "requests.json");
+}
+
+static void kinds_of_cores_are_told_apart(void **state)
+{
+	static const struct request_row rows[] = {
+		{ "kind", .sets = "1:{kind.event cpu-cycles}; 2:{kind.event cpu-cycles}" },
+	};
+
+	(void)state;
+	setenv("PERF_CPUID", "GenuineIntel-6-97-2", 1);
+	compare_sets(rows, ARRAY_SIZE(rows), "hybrid", "metrics");
+}
+
+static void names_are_labels(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_world(&world, "x86", "requests.json");
+	assert_int_equal(metric_requests__add(&world.requests, "small:uk,instances,large", &world.options), 0);
+	assert_int_equal(world.requests.nr, 3);
+	assert_string_equal(world.requests.requests[0].def.label, "small:uk");
+	assert_string_equal(world.requests.requests[1].def.label, "instances_0");
+	assert_string_equal(world.requests.requests[2].def.label, "large");
+	end_world(&world);
+}
+
+static void what_cannot_be_counted_is_said(void **state)
+{
+	static const struct {
+		const char *metrics;
+		int err;
+		const char *said;
+	} rows[] = {
+		{ "nosuch", -ENOENT, "Cannot find metric or group `nosuch'\n"
+				     "Run 'perf list metrics' for a list of them\n" },
+		{ "insn_per_cicle", -ENOENT, "Cannot find metric or group `insn_per_cicle'\n"
+					     "Did you mean 'insn_per_cycle'?\n"
+					     "Run 'perf list metrics' for a list of them\n" },
+		{ "fine,", -ENOENT, "Cannot find metric or group `'\n"
+				    "Run 'perf list metrics' for a list of them\n" },
+		{ "fine:zz", -ENOENT, "Cannot find metric or group `fine:zz'\n"
+				      "Run 'perf list metrics' for a list of them\n" },
+		{ "unknown_event", -EINVAL, "perf: Cannot resolve IDs for unknown_event: "
+					    "no_such_event / 2 (event 'no_such_event' is not known here)\n" },
+		{ "loop", -EINVAL, "perf: metric 'loop' refers to itself\n" },
+		{ "syntax", -EINVAL, "perf: metric 'syntax': unexpected end at column 4 of '1 +'\n" },
+		{ "Some", 0, "" },
+		{ "fine", 0, "" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world world;
+		struct said out;
+		char *said;
+
+		make_world(&world, "x86", "metrics-bad/fine.json");
+		said__begin(&out);
+		assert_int_equal(metric_requests__add(&world.requests, rows[i].metrics, &world.options),
+				 rows[i].err);
+		said = said__end(&out);
+		assert_string_equal(said, rows[i].said);
+		free(said);
+		if (!rows[i].err)
+			assert_int_equal(world.requests.nr, 1);
+		end_world(&world);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_are_sets),
+		cmocka_unit_test(kinds_of_cores_are_told_apart),
+		cmocka_unit_test(names_are_labels),
+		cmocka_unit_test(what_cannot_be_counted_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One JSON file with metrics and events: its objects become definitions. */
+#include "definitions_priv.h"
+
+#include "msg.h"
+#include "util.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- reading --- */
+
+/* Where in the text, for people: lines and columns from 1. */
+static void warn_syntax(const char *path, const char *text, size_t offset, const char *why)
+{
+	int line = 1, column = 1;
+	size_t i;
+
+	for (i = 0; i < offset && text[i]; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	pr_warn("%s:%d:%d: no JSON: %s: the file is left out", path, line, column, why);
+}
+
+static struct json_object *parse_text(const char *path, const char *text, size_t len)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *json = NULL;
+	enum json_tokener_error error;
+
+	if (!tokener)
+		return NULL;
+	/* The final NUL tells the parser that no more is to come. */
+	json = json_tokener_parse_ex(tokener, text, len + 1);
+	error = json_tokener_get_error(tokener);
+	if (!json)
+		warn_syntax(path, text, json_tokener_get_parse_end(tokener),
+			    json_tokener_error_desc(error));
+	json_tokener_free(tokener);
+	return json;
+}
+
+/* Whether a text may define that: most files have one kind, and to parse costs more than to look. */
+static bool mentions(const char *text, enum definition_kind kind)
+{
+	if (kind == DEFINES_METRICS)
+		return strstr(text, "\"MetricName\"");
+	return strstr(text, "\"EventName\"") || strstr(text, "\"ArchStdEvent\"");
+}
+
+static void parse_file(struct definition_file *file, enum definition_kind kind)
+{
+	size_t len;
+	char *text __cleanup(free_ptr) = read_file(file->path, &len);
+
+	if (!text) {
+		pr_warn("%s: %s: the file is left out", file->path, strerror(errno));
+		file->is_parsed = true;
+		return;
+	}
+	if (!mentions(text, kind))
+		return;
+	file->is_parsed = true;
+	file->json = parse_text(file->path, text, len);
+}
+
+/* The array of objects: the file itself, or the member of that name. */
+static struct json_object *find_array(struct json_object *json, const char *member)
+{
+	struct json_object *array = json;
+
+	if (json_object_is_type(json, json_type_object) &&
+	    !json_object_object_get_ex(json, member, &array))
+		return NULL;
+	return json_object_is_type(array, json_type_array) ? array : NULL;
+}
+
+/* The text of a member, of a number too; NULL without it, or when it is empty. Borrowed. */
+static const char *text_of(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+	const char *text;
+
+	if (!json_object_object_get_ex(object, key, &value) || !value)
+		return NULL;
+	text = json_object_get_string(value);
+	return text && *text ? text : NULL;
+}
+
+static bool is_set(struct json_object *object, const char *key)
+{
+	const char *text = text_of(object, key);
+
+	return text && strcmp(text, "0");
+}
+
+static void *grow(void **array, int nr, int *cap, size_t size)
+{
+	int more = *cap ? 2 * *cap : 64;
+	void *grown = *array;
+
+	if (nr == *cap) {
+		grown = realloc(*array, more * size);
+		if (!grown)
+			return NULL;
+		*array = grown;
+		*cap = more;
+	}
+	return memset((char *)grown + nr * size, 0, size);
+}
+
+/* --- units --- */
+
+/* Vendors' names of units beside the kernel's names of PMUs, where these are not uncore_UNIT. */
+static const char *const unit_pmus[][2] = {
+	{ "CBO", "uncore_cbox" },
+	{ "QPI LL", "uncore_qpi" },
+	{ "SBO", "uncore_sbox" },
+	{ "iMPH-U", "uncore_arb" },
+	{ "UPI LL", "uncore_upi" },
+	{ "CPU-M-CF", "cpum_cf" },
+	{ "CPU-M-SF", "cpum_sf" },
+	{ "PAI-CRYPTO", "pai_crypto" },
+	{ "PAI-EXT", "pai_ext" },
+	{ "hisi_sicl,cpa", "hisi_sicl,cpa" },
+	{ "hisi_sccl,ddrc", "hisi_sccl,ddrc" },
+	{ "hisi_sccl,hha", "hisi_sccl,hha" },
+	{ "hisi_sccl,l3c", "hisi_sccl,l3c" },
+	{ "imx8_ddr", "imx8_ddr" },
+	{ "imx9_ddr", "imx9_ddr" },
+	{ "L3PMC", "amd_l3" },
+	{ "DFPMC", "amd_df" },
+	{ "UMCPMC", "amd_umc" },
+	{ "ali_drw", "ali_drw" },
+	{ "arm_cmn", "arm_cmn" },
+	{ "cpu_core", "cpu_core" },
+	{ "cpu_atom", "cpu_atom" },
+	{ "software", "software" },
+	{ "tool", "tool" },
+};
+
+/* NULL: core PMUs. Others get a member that holds the name, so that the file owns it. */
+static const char *find_pmu(struct json_object *object, const struct definition_file *file)
+{
+	const char *unit = text_of(object, "Unit");
+	char *name __cleanup(free_ptr) = NULL;
+	size_t i;
+
+	if (!unit)
+		return file->pmu;
+	for (i = 0; i < ARRAY_SIZE(unit_pmus); i++) {
+		if (!strcasecmp(unit, unit_pmus[i][0]))
+			return unit_pmus[i][1];
+	}
+	if (!strcasecmp(unit, "cpu") || !strcasecmp(unit, "default_core"))
+		return NULL;
+	/* It may have been asked before, as a metric, and what was said then is in use. */
+	if (text_of(object, "\tpmu"))
+		return text_of(object, "\tpmu");
+	name = xasprintf("uncore_%s", unit);
+	for (i = 0; name && name[i]; i++)
+		name[i] = tolower((unsigned char)name[i]);
+	if (name)
+		json_object_object_add(object, "\tpmu", json_object_new_string(name));
+	return text_of(object, "\tpmu");
+}
+
+/* --- metrics --- */
+
+static bool has_metric(const struct definitions *defs, const char *name, const char *pmu)
+{
+	const struct metric_def *def;
+	int i;
+
+	for (i = 0; i < defs->nr_metrics; i++) {
+		def = &defs->metrics[i];
+		if (!strcasecmp(def->name, name) &&
+		    (def->pmu == pmu || (def->pmu && pmu && !strcmp(def->pmu, pmu))))
+			return true;
+	}
+	return false;
+}
+
+static int add_metric(struct definitions *defs, const struct definition_file *file,
+		      struct json_object *object)
+{
+	const char *name = text_of(object, "MetricName"), *expr = text_of(object, "MetricExpr");
+	const char *pmu = find_pmu(object, file);
+	struct metric_def *def;
+
+	if (!name || !expr || has_metric(defs, name, pmu))
+		return 0;
+	def = grow((void **)&defs->metrics, defs->nr_metrics, &defs->cap_metrics, sizeof(*def));
+	if (!def)
+		return -ENOMEM;
+	defs->nr_metrics++;
+	def->name = name;
+	def->expr = expr;
+	def->pmu = pmu;
+	def->group = text_of(object, "MetricGroup");
+	def->description = text_of(object, "BriefDescription");
+	def->long_description = text_of(object, "PublicDescription");
+	def->unit = text_of(object, "ScaleUnit");
+	def->threshold = text_of(object, "MetricThreshold");
+	def->constraint = text_of(object, "MetricConstraint");
+	def->no_group_in = text_of(object, "MetricgroupNoGroup");
+	def->default_group = text_of(object, "DefaultMetricgroupName");
+	def->show_events = is_set(object, "DefaultShowEvents");
+	def->compat = text_of(object, "Compat");
+	return 0;
+}
+
+/* --- events --- */
+
+/* Members that become terms; a value of zero is no term. */
+static const struct {
+	const char *key, *term;
+} term_keys[] = {
+	{ "AnyThread", "any" },
+	{ "PortMask", "ch_mask" },
+	{ "CounterMask", "cmask" },
+	{ "EdgeDetect", "edge" },
+	{ "FCMask", "fc_mask" },
+	{ "Invert", "inv" },
+	{ "SampleAfterValue", "period" },
+	{ "UMask", "umask" },
+	{ "NodeType", "type" },
+	{ "RdWrMask", "rdwrmask" },
+	{ "EnAllCores", "enallcores" },
+	{ "EnAllSlices", "enallslices" },
+	{ "SliceId", "sliceid" },
+	{ "ThreadMask", "threadmask" },
+};
+
+/* Registers that hold a part of the event, by their numbers. */
+static const struct {
+	unsigned int msr;
+	const char *term;
+} msrs[] = {
+	{ 0x1a6, "offcore_rsp" },
+	{ 0x1a7, "offcore_rsp" },
+	{ 0x3f6, "ldlat" },
+	{ 0x3f7, "frontend" },
+};
+
+/* What an object, or the standard event it refers to, has. */
+static const char *part_of(struct json_object *object, struct json_object *standard, const char *key)
+{
+	const char *text = text_of(object, key);
+
+	return text || !standard ? text : text_of(standard, key);
+}
+
+static uint64_t number(const char *text)
+{
+	return text ? strtoull(text, NULL, 0) : 0;
+}
+
+/* The generic names have keys of their own; of several codes the first is as good as any. */
+static void print_code(FILE *out, struct json_object *object, struct json_object *standard)
+{
+	const char *config = part_of(object, standard, "ConfigCode");
+	const char *id = part_of(object, standard, "EventidCode");
+	const char *hardware = part_of(object, standard, "LegacyConfigCode");
+	const char *cache = part_of(object, standard, "LegacyCacheCode");
+	const char *code = part_of(object, standard, "EventCode");
+	uint64_t extra = number(part_of(object, standard, "ExtSel"));
+
+	if (hardware)
+		fprintf(out, "legacy-hardware-config=%#llx", (unsigned long long)number(hardware));
+	else if (cache)
+		fprintf(out, "legacy-cache-config=%#llx", (unsigned long long)number(cache));
+	else if (config)
+		fprintf(out, "config=%#llx", (unsigned long long)number(config));
+	else if (id)
+		fprintf(out, "eventid=%#llx", (unsigned long long)number(id));
+	else
+		fprintf(out, "event=%#llx", (unsigned long long)(number(code) | extra << 8));
+}
+
+static void print_msr(FILE *out, struct json_object *object, struct json_object *standard)
+{
+	const char *index = part_of(object, standard, "MSRIndex");
+	const char *value = part_of(object, standard, "MSRValue");
+	size_t i;
+
+	for (i = 0; index && value && i < ARRAY_SIZE(msrs); i++) {
+		if (number(index) == msrs[i].msr)
+			fprintf(out, ",%s=%#llx", msrs[i].term, (unsigned long long)number(value));
+	}
+}
+
+/* "0x3c" and the like as terms; NULL without memory. */
+static char *make_terms(struct json_object *object, struct json_object *standard)
+{
+	char *terms = NULL;
+	const char *text;
+	size_t size, i;
+	FILE *out = open_memstream(&terms, &size);
+
+	if (!out)
+		return NULL;
+	print_code(out, object, standard);
+	for (i = 0; i < ARRAY_SIZE(term_keys); i++) {
+		uint64_t value = number(part_of(object, standard, term_keys[i].key));
+
+		if (value)
+			fprintf(out, ",%s=%#llx", term_keys[i].term, (unsigned long long)value);
+	}
+	print_msr(out, object, standard);
+	text = part_of(object, standard, "Filter");
+	if (text)
+		fputc(',', out);
+	for (; text && *text; text++) {
+		if (!isspace((unsigned char)*text))
+			fputc(*text, out);
+	}
+	if (fclose(out)) {
+		free(terms);
+		return NULL;
+	}
+	return terms;
+}
+
+static struct json_object *find_standard(const struct definitions *defs, const char *name)
+{
+	const char *other;
+	int i;
+
+	for (i = 0; name && i < defs->nr_standard; i++) {
+		other = text_of(defs->standard[i], "EventName");
+		if (other && !strcasecmp(other, name))
+			return defs->standard[i];
+	}
+	return NULL;
+}
+
+static int add_standard(struct definitions *defs, struct json_object *object)
+{
+	struct json_object **place = grow((void **)&defs->standard, defs->nr_standard,
+					  &defs->cap_standard, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	*place = object;
+	defs->nr_standard++;
+	return 0;
+}
+
+static int add_event(struct definitions *defs, const struct definition_file *file,
+		     struct json_object *object)
+{
+	const char *refers_to = text_of(object, "ArchStdEvent"), *name;
+	struct json_object *standard;
+	struct event_def *def;
+	char *c;
+
+	if (file->is_standard)
+		return text_of(object, "EventName") ? add_standard(defs, object) : 0;
+	standard = find_standard(defs, refers_to);
+	if (refers_to && !standard) {
+		pr_verbose("%s: there is no standard event '%s'", file->path, refers_to);
+		return 0;
+	}
+	name = part_of(object, standard, "EventName");
+	if (!name)
+		return 0;
+	def = grow((void **)&defs->events, defs->nr_events, &defs->cap_events, sizeof(*def));
+	if (!def)
+		return -ENOMEM;
+	defs->nr_events++;
+	def->name = strdup(name);
+	def->terms = make_terms(object, standard);
+	if (!def->name || !def->terms)
+		return -ENOMEM;
+	for (c = def->name; *c; c++)
+		*c = tolower((unsigned char)*c);
+	def->pmu = find_pmu(object, file);
+	def->compat = text_of(object, "Compat");
+	def->desc = part_of(object, standard, "BriefDescription");
+	def->long_desc = part_of(object, standard, "PublicDescription");
+	def->scale_unit = part_of(object, standard, "ScaleUnit");
+	def->per_pkg = is_set(object, "PerPkg");
+	def->deprecated = is_set(object, "Deprecated");
+	def->topic = file->topic;
+	return 0;
+}
+
+int definition_file__read(struct definitions *defs, struct definition_file *file,
+			  enum definition_kind kind)
+{
+	struct json_object *array, *object;
+	size_t i;
+	int err = 0;
+
+	if (!file->is_parsed)
+		parse_file(file, kind);
+	array = find_array(file->json, kind == DEFINES_METRICS ? "Metrics" : "Events");
+	if (!array && file->json && find_array(file->json, "Events") == NULL &&
+	    find_array(file->json, "Metrics") == NULL)
+		pr_warn("%s: neither an array nor \"Events\" or \"Metrics\": the file is left out",
+			file->path);
+	for (i = 0; array && i < json_object_array_length(array) && !err; i++) {
+		object = json_object_array_get_idx(array, i);
+		if (!json_object_is_type(object, json_type_object))
+			continue;
+		if (kind == DEFINES_METRICS)
+			err = add_metric(defs, file, object);
+		else
+			err = add_event(defs, file, object);
+	}
+	return err;
+}

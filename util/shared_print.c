@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "shared_print.h"
+
+#include "attr_text.h"
+#include "cpumap.h"
+#include "registry.h"
+#include "shared_list.h"
+#include "util.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of many processes the first few; the JSON has all. */
+#define TEXT_PIDS 8
+
+/* One event, as both formats print it. */
+struct event_row {
+	char *name, *pmu;
+	int *pids;
+	int nr_pids;
+	bool in_group, leads;
+	unsigned int nr_perf_events;	/* of foreign leaders: unknown, 0 */
+	double age_s, counted_pct;	/* negative: unknown */
+	const char *leader;		/* "own", "foreign" or "unlisted" */
+	__u32 link_id;
+	int nr_followers;
+};
+
+struct rows {
+	struct event_row *row;
+	int nr;
+};
+
+static int add_pid(struct event_row *row, int pid)
+{
+	int *grown = realloc(row->pids, (row->nr_pids + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	row->pids = grown;
+	row->pids[row->nr_pids++] = pid;
+	return 0;
+}
+
+static struct event_row *add_row(struct rows *rows, const struct attr_key *key, struct pmus *pmus)
+{
+	struct event_row *grown = realloc(rows->row, (rows->nr + 1) * sizeof(*grown)), *row;
+	struct perf_event_attr attr;
+
+	if (!grown)
+		return NULL;
+	rows->row = grown;
+	row = &grown[rows->nr++];
+	*row = (struct event_row){ .age_s = -1, .counted_pct = -1 };
+	memcpy(&attr, key->bytes, sizeof(attr));
+	row->name = attr_text(&attr, pmus);
+	row->pmu = attr_pmu_text(&attr, pmus);
+	return row->name && row->pmu ? row : NULL;
+}
+
+static void clear_rows(struct rows *rows)
+{
+	for (int i = 0; i < rows->nr; i++) {
+		free(rows->row[i].name);
+		free(rows->row[i].pmu);
+		free(rows->row[i].pids);
+	}
+	free(rows->row);
+}
+
+static int add_users(struct event_row *row, const struct registry *reg, const struct reg_event *event)
+{
+	int err = 0;
+
+	for (int run = 0; run < MAX_RUNS && !err; run++) {
+		if (event->users[run / 64] >> run % 64 & 1)
+			err = add_pid(row, reg->run[run].pid);
+	}
+	return err;
+}
+
+/* An age is that of the oldest perf event, a share the lowest of all CPUs. */
+static void add_samples(struct event_row *row, const struct shared_list *list, int slot)
+{
+	for (int cpu = 0; cpu < list->nr_cpus; cpu++) {
+		const struct shared_sample *sample = shared_list__at(list, cpu, slot);
+		double age_s = sample->age_ns / 1e9, pct;
+
+		if (!sample->is_open || !sample->enabled_ns)
+			continue;
+		pct = 100.0 * sample->running_ns / sample->enabled_ns;
+		if (age_s > row->age_s)
+			row->age_s = age_s;
+		if (row->counted_pct < 0 || pct < row->counted_pct)
+			row->counted_pct = pct;
+	}
+}
+
+static int own_rows(struct rows *rows, const struct shared_list *list, struct pmus *pmus)
+{
+	const struct registry *reg = list->registry;
+
+	for (int slot = 0; reg && slot < MAX_EVENTS; slot++) {
+		const struct reg_event *event = &reg->event[slot];
+		const struct reg_event *first = &reg->event[event->leader % MAX_EVENTS];
+		const struct shared_entry *entry;
+		struct event_row *row;
+
+		if (event->state != REG_READY)
+			continue;
+		row = add_row(rows, &event->key, pmus);
+		if (!row || add_users(row, reg, first))
+			return -ENOMEM;
+		row->in_group = first->nr_members > 1;
+		row->leads = first == event;
+		row->nr_perf_events = event->nr_open;
+		add_samples(row, list, slot);
+		entry = shared_list__entry(list, slot);
+		row->leader = !entry ? "unlisted" : entry->link_id == reg->link_id ? "own" : "foreign";
+		row->link_id = entry ? entry->link_id : reg->link_id;
+		row->nr_followers = entry ? entry->nr_followers : 0;
+		for (int i = 0; entry && i < entry->nr_pids; i++) {
+			if (add_pid(row, entry->pids[i]))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static bool is_in_registry(const struct shared_list *list, const struct shared_entry *entry)
+{
+	for (int slot = 0; list->registry && slot < MAX_EVENTS; slot++) {
+		if (list->registry->event[slot].state == REG_READY &&
+		    shared_list__entry(list, slot) == entry)
+			return true;
+	}
+	return false;
+}
+
+/* What only others count, through leaders of theirs. */
+static int foreign_rows(struct rows *rows, const struct shared_list *list, struct pmus *pmus)
+{
+	for (int e = 0; e < list->nr_entries; e++) {
+		const struct shared_entry *entry = &list->entries[e];
+		struct event_row *row;
+
+		if (entry->kind != ENTRY_FOREIGN || is_in_registry(list, entry))
+			continue;
+		row = add_row(rows, &entry->key, pmus);
+		if (!row)
+			return -ENOMEM;
+		row->leader = "foreign";
+		row->link_id = entry->link_id;
+		row->nr_followers = entry->nr_followers;
+		for (int i = 0; i < entry->nr_pids; i++) {
+			if (add_pid(row, entry->pids[i]))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int make_rows(struct rows *rows, const struct shared_list *list, struct pmus *pmus)
+{
+	int err = own_rows(rows, list, pmus);
+
+	return err ? err : foreign_rows(rows, list, pmus);
+}
+
+/* --- what each PMU counts on each CPU --- */
+
+struct pmu_row {
+	char *pmu;
+	struct cpumap *cpus;
+	int nr_events;
+};
+
+/* Perf events of a PMU on a CPU; each takes a counter there, unless it is software's. */
+static int nr_on_cpu(const struct shared_list *list, const struct rows *rows, const char *pmu, int cpu)
+{
+	int nr = 0, row = 0;
+
+	for (int slot = 0; slot < MAX_EVENTS; slot++) {
+		if (list->registry->event[slot].state != REG_READY)
+			continue;
+		nr += shared_list__at(list, cpu, slot)->is_open && !strcmp(rows->row[row].pmu, pmu);
+		row++;
+	}
+	return nr;
+}
+
+static bool is_first_of_pmu(const struct rows *rows, int row)
+{
+	for (int i = 0; i < row; i++) {
+		if (!strcmp(rows->row[i].pmu, rows->row[row].pmu))
+			return false;
+	}
+	return true;
+}
+
+static int for_each_pmu(const struct shared_list *list, const struct rows *rows,
+			int (*fn)(void *ctx, const struct pmu_row *row), void *ctx)
+{
+	int *cpus __cleanup(free_ptr) = calloc(list->nr_cpus ? list->nr_cpus : 1, sizeof(*cpus));
+	int err = cpus ? 0 : -ENOMEM;
+
+	for (int r = 0; list->registry && r < rows->nr && !err; r++) {
+		struct pmu_row row = { .pmu = rows->row[r].pmu };
+
+		if (!rows->row[r].nr_perf_events || !is_first_of_pmu(rows, r))
+			continue;
+		/* One row for each number there is: on most machines that is one. */
+		for (row.nr_events = 1; row.nr_events <= MAX_EVENTS && !err; row.nr_events++) {
+			int nr = 0;
+
+			for (int cpu = 0; cpu < list->nr_cpus; cpu++) {
+				if (nr_on_cpu(list, rows, row.pmu, cpu) == row.nr_events)
+					cpus[nr++] = cpu;
+			}
+			if (!nr)
+				continue;
+			row.cpus = cpumap__new(cpus, nr);
+			err = row.cpus ? fn(ctx, &row) : -ENOMEM;
+			cpumap__delete(row.cpus);
+		}
+	}
+	return err;
+}
+
+/* --- text --- */
+
+static void print_runs(const struct shared_list *list)
+{
+	const struct registry *reg = list->registry;
+
+	printf("%-8s %-16s %10s\n", "PID", "COMMAND", "SECONDS");
+	for (int i = 0; reg && i < MAX_RUNS; i++) {
+		const struct reg_run *run = &reg->run[i];
+
+		if (run->token)
+			printf("%-8u %-16.16s %10.1f\n", run->pid, run->comm,
+			       (list->taken_ns - run->start_ns) / 1e9);
+	}
+}
+
+static void print_number(double value, const char *unit)
+{
+	if (value < 0)
+		printf(" %10s", "-");
+	else
+		printf(" %*.1f%s", 10 - (int)strlen(unit), value, unit);
+}
+
+static void print_row(const struct event_row *row)
+{
+	/* Members of a group stand together, as in {a,b}. */
+	printf("%s%-*s %6d ", row->in_group ? row->leads ? "{" : " " : "", row->in_group ? 31 : 32,
+	       row->name, row->nr_pids);
+	if (row->nr_perf_events)
+		printf("%12u", row->nr_perf_events);
+	else
+		printf("%12s", "-");
+	print_number(row->age_s, "");
+	print_number(row->counted_pct, "%");
+	printf("  %-8s ", row->leader);
+	for (int i = 0; i < row->nr_pids && i < TEXT_PIDS; i++)
+		printf("%s%d", i ? "," : "", row->pids[i]);
+	printf("%s\n", row->nr_pids > TEXT_PIDS ? ",..." : row->nr_pids ? "" : "-");
+}
+
+static int print_pmu(void *ctx, const struct pmu_row *row)
+{
+	char *cpus __cleanup(free_ptr) = cpumap__str(row->cpus);
+	bool *is_first = ctx;
+
+	if (*is_first)
+		printf("\n%-32s %-24s %s\n", "PMU", "CPUS", "PERF EVENTS EACH");
+	*is_first = false;
+	printf("%-32s %-24s %16d\n", row->pmu, cpus ? cpus : "?", row->nr_events);
+	return 0;
+}
+
+void shared_print__text(const struct shared_list *list, const char *path, struct pmus *pmus)
+{
+	int nr_perf_events = 0, nr_own = 0;
+	struct rows rows = {};
+	bool is_first = true;
+
+	if (make_rows(&rows, list, pmus)) {
+		clear_rows(&rows);
+		return;
+	}
+	if (!rows.nr && !list->registry) {
+		printf("no events are shared through %s\n", path);
+		return;
+	}
+	print_runs(list);
+	printf("\n%-32s %6s %12s %10s %10s  %-8s %s\n", "EVENT", "RUNS", "PERF EVENTS", "SECONDS",
+	       "COUNTED", "LEADER", "PIDS");
+	for (int i = 0; i < rows.nr; i++) {
+		print_row(&rows.row[i]);
+		nr_perf_events += rows.row[i].nr_perf_events;
+		nr_own += rows.row[i].nr_perf_events > 0;
+	}
+	for_each_pmu(list, &rows, print_pmu, &is_first);
+	printf("\n%d runs share %d perf events for %d events\n",
+	       list->registry ? registry__nr_runs(list->registry) : 0, nr_perf_events, nr_own);
+	clear_rows(&rows);
+}
+
+/* --- JSON --- */
+
+static void add(struct json_object *object, const char *name, struct json_object *value)
+{
+	json_object_object_add(object, name, value);
+}
+
+/* Tenths are enough, and the same on all machines. */
+static struct json_object *tenths(double value)
+{
+	char text[32];
+
+	if (value < 0)
+		return NULL;
+	snprintf(text, sizeof(text), "%.1f", value);
+	return json_object_new_double_s(value, text);
+}
+
+static struct json_object *runs_json(const struct shared_list *list)
+{
+	struct json_object *runs = json_object_new_array();
+	const struct registry *reg = list->registry;
+
+	for (int i = 0; reg && i < MAX_RUNS; i++) {
+		const struct reg_run *run = &reg->run[i];
+		struct json_object *object;
+
+		if (!run->token)
+			continue;
+		object = json_object_new_object();
+		add(object, "pid", json_object_new_int(run->pid));
+		add(object, "command", json_object_new_string_len(run->comm,
+								  strnlen(run->comm, sizeof(run->comm))));
+		add(object, "seconds", tenths((list->taken_ns - run->start_ns) / 1e9));
+		json_object_array_add(runs, object);
+	}
+	return runs;
+}
+
+static struct json_object *event_json(const struct event_row *row, int group)
+{
+	struct json_object *object = json_object_new_object(), *pids = json_object_new_array();
+
+	for (int i = 0; i < row->nr_pids; i++)
+		json_object_array_add(pids, json_object_new_int(row->pids[i]));
+	add(object, "event", json_object_new_string(row->name));
+	add(object, "pmu", json_object_new_string(row->pmu));
+	add(object, "group", row->in_group ? json_object_new_int(group) : NULL);
+	add(object, "runs", json_object_new_int(row->nr_pids));
+	add(object, "pids", pids);
+	add(object, "perf-events", row->nr_perf_events ? json_object_new_int(row->nr_perf_events) : NULL);
+	add(object, "seconds", tenths(row->age_s));
+	add(object, "counted-percent", tenths(row->counted_pct));
+	add(object, "multiplexed",
+	    row->counted_pct < 0 ? NULL : json_object_new_boolean(row->counted_pct < 100));
+	add(object, "leader", json_object_new_string(row->leader));
+	add(object, "link-id", json_object_new_int64(row->link_id));
+	add(object, "foreign-followers", json_object_new_int(row->nr_followers));
+	return object;
+}
+
+static int pmu_json(void *ctx, const struct pmu_row *row)
+{
+	char *cpus __cleanup(free_ptr) = cpumap__str(row->cpus);
+	struct json_object *object = json_object_new_object();
+
+	if (!cpus || !object)
+		return -ENOMEM;
+	add(object, "pmu", json_object_new_string(row->pmu));
+	add(object, "cpus", json_object_new_string(cpus));
+	add(object, "perf-events", json_object_new_int(row->nr_events));
+	return json_object_array_add(ctx, object);
+}
+
+int shared_print__json(const struct shared_list *list, const char *path, struct pmus *pmus)
+{
+	struct json_object *object = json_object_new_object(), *events = json_object_new_array();
+	struct json_object *pmu_array = json_object_new_array();
+	struct rows rows = {};
+	int err = make_rows(&rows, list, pmus), group = 0;
+
+	if (!object || !events || !pmu_array)
+		err = -ENOMEM;
+	for (int i = 0; i < rows.nr && !err; i++) {
+		group += rows.row[i].in_group && rows.row[i].leads;
+		json_object_array_add(events, event_json(&rows.row[i], group));
+	}
+	if (!err)
+		err = for_each_pmu(list, &rows, pmu_json, pmu_array);
+	if (!err) {
+		add(object, "attr-map", json_object_new_string(path));
+		add(object, "runs", runs_json(list));
+		add(object, "events", events);
+		add(object, "pmus", pmu_array);
+		printf("%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+							      JSON_C_TO_STRING_NOSLASHESCAPE));
+	} else {
+		json_object_put(events);
+		json_object_put(pmu_array);
+	}
+	json_object_put(object);
+	clear_rows(&rows);
+	return err;
+}
