@@ -2,6 +2,7 @@
 /* perf stat: from the command line to a plan; util/stat_run.c carries it out. */
 #include "builtin.h"
 
+#include "util/cgroup.h"
 #include "util/config.h"
 #include "util/control.h"
 #include "util/default_events.h"
@@ -60,6 +61,9 @@ struct stat_cmd {
 	bool all_user, all_kernel;
 	int detail;			/* -d */
 	bool no_big_num, big_num;
+	const struct cgroup **cgroup_of;	/* -G: by event, NULL: unrestricted */
+	int nr_cgroups, nr_before_G;	/* places of those; events given before the last -G */
+	const char *each_cgroup;	/* --for-each-cgroup LIST */
 	const char *control_spec;	/* --control; NULL: none */
 	bool has_control;		/* it has been opened */
 	const char *pre, *post;		/* commands before and after each run */
@@ -220,6 +224,46 @@ static int parse_filter(void *ctx, const char *arg)
 	return evlist__set_filter(cmd->evlist, cmd->last_e, arg);
 }
 
+/* The n-th name, of all -G together, belongs to the n-th event; one with an empty name is free. */
+static int add_G(struct stat_cmd *cmd, const char *name)
+{
+	const struct cgroup **cgroup_of;
+	const struct cgroup *cgroup = NULL;
+
+	if (cmd->nr_cgroups == cmd->evlist->nr) {
+		pr_err("-G: more cgroups than events: there are %d before it", cmd->evlist->nr);
+		return -EINVAL;
+	}
+	if (*name) {
+		cgroup = cgroup_list__add(cmd->run.plan.cgroups, name);
+		if (!cgroup)
+			return -EINVAL;
+	}
+	cgroup_of = realloc(cmd->cgroup_of, (cmd->nr_cgroups + 1) * sizeof(*cgroup_of));
+	if (!cgroup_of)
+		return -EINVAL;
+	cmd->cgroup_of = cgroup_of;
+	cgroup_of[cmd->nr_cgroups++] = cgroup;
+	return 0;
+}
+
+static int parse_G(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	char *names __cleanup(free_ptr) = strdup(arg);
+	char *rest = names, *name;
+	int err = 0;
+
+	if (!cmd->evlist->nr) {
+		pr_err("-G %s comes before any event: give it after -e", arg);
+		return -EINVAL;
+	}
+	cmd->nr_before_G = cmd->evlist->nr;
+	while (!err && (name = strsep(&rest, ",")))
+		err = add_G(cmd, name);
+	return err;
+}
+
 static int parse_interval(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
@@ -334,6 +378,10 @@ static const struct option_row rows[] = {
 	{ 'e', "event", OPT_CALL, .call = parse_e, .arg = "event", .help = "events to count: perf list" },
 	{ 0, "filter", OPT_CALL, .call = parse_filter, .arg = "filter",
 	  .help = "filter of the tracepoints of the last -e" },
+	{ 0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",
+	  .help = "repeat the events for each cgroup of the list" },
+	{ 'G', "cgroup", OPT_CALL, .call = parse_G, .arg = "name",
+	  .help = "count the events before it in these cgroups only, one for each" },
 	{ 0, "hybrid-merge", OPT_CALL_NONE, .call = set_hybrid_merge,
 	  .help = "sum up core PMUs in one row, for the -e that follow" },
 	{ 0, "hide-zero-events", OPT_FLAG, AT(run.config.hide_zero), .help = "leave out rows that are 0" },
@@ -391,6 +439,8 @@ static const struct option_row rows[] = {
 	  .help = "run the command so often, print mean and deviation; 0: forever" },
 	{ 0, "scale", OPT_NEGATED, AT(run.config.no_scale),
 	  .help = "do not scale the counts of multiplexed events" },
+	{ 0, "sort", OPT_STRING, AT(run.config.sort_event), .arg = "event",
+	  .help = "cgroups with the most of this event first" },
 	{ 'S', "sync", OPT_FLAG, AT(sync), .help = "flush file systems before each run" },
 	{ 0, "summary", OPT_FLAG, AT(run.config.summary), .help = "print totals after -I" },
 	{ 0, "smi-cost", OPT_CALL_NONE, .call = set_smi_cost,
@@ -403,6 +453,8 @@ static const struct option_row rows[] = {
 	  .help = "where the pipeline loses time, by metrics of the CPU" },
 	{ 'T', "transaction", OPT_FLAG, AT(metrics.transaction), .help = "metrics of hardware transactions" },
 	{ 0, "timeout", OPT_UINT, AT(run.timeout_ms), .arg = "ms", .help = "stop after that time" },
+	{ 0, "top", OPT_UINT, AT(run.config.top), .arg = "n",
+	  .help = "print only the n cgroups with the most of the event of --sort, else the first" },
 	{ 'v', "verbose", OPT_COUNT, AT(run.config.verbose), .help = "say more; repeat for more" },
 	{ 'x', "field-separator", OPT_CALL, .call = parse_sep, .arg = "separator",
 	  .help = "print fields separated by that" },
@@ -457,6 +509,12 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		{ cmd->run.delay_ms < -1, "-D: a number of milliseconds, or -1" },
 		{ cmd->run.delay_ms == -1 && !cmd->control_spec && !target->argc,
 		  "-D -1: nothing would ever be counted without --control" },
+		{ cmd->nr_cgroups && cmd->each_cgroup, "-G and --for-each-cgroup: not together" },
+		{ (cmd->nr_cgroups || cmd->each_cgroup) &&
+			  (target__has_task(target) || target->per_thread),
+		  "a cgroup is counted on CPUs: -G and --for-each-cgroup need -a or -C" },
+		{ config->sort_event && !cmd->each_cgroup, "--sort needs --for-each-cgroup" },
+		{ config->top && !cmd->each_cgroup, "--top needs --for-each-cgroup" },
 		{ config->bpf_prog_list, "-b: counting BPF programs is not there yet" },
 	};
 
@@ -574,6 +632,55 @@ static void widen_target(struct stat_cmd *cmd)
 	target->system_wide = true;
 }
 
+/* A single name stands for all events before its -G. */
+static void use_G(struct stat_cmd *cmd)
+{
+	int nr = cmd->nr_cgroups == 1 ? cmd->nr_before_G : cmd->nr_cgroups;
+
+	for (int i = 0; i < nr; i++)
+		cmd->evlist->evsels[i]->cgroup = cmd->cgroup_of[cmd->nr_cgroups == 1 ? 0 : i];
+	for (int i = 0; i < cmd->run.plan.cgroups->nr; i++)
+		cmd->run.plan.cgroups->cgroups[i]->state = CGROUP_LIVE;
+}
+
+static int check_sort(const struct stat_cmd *cmd)
+{
+	const char *name = cmd->run.config.sort_event;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(cmd->evlist, evsel, i) {
+		if (!name || !strcmp(evsel->name, name))
+			return 0;
+	}
+	pr_err("--sort %s: not one of the events that are counted", name ? name : "");
+	return -EINVAL;
+}
+
+static int repeat_for_each(struct stat_cmd *cmd)
+{
+	struct cgroup_list *list = cmd->run.plan.cgroups;
+	int nr = cmd->evlist->nr, err;
+
+	err = check_sort(cmd);
+	if (!err)
+		err = cgroup_list__parse(list, cmd->each_cgroup, cmd->run.config.interval_ms);
+	/* While there is none yet, the events wait in the first one's place. */
+	if (!err && !list->nr)
+		err = cgroup_list__add_place(list);
+	for (int i = 0; i < list->nr && !err; i++) {
+		int first = i ? evlist__repeat(cmd->evlist, nr, list->cgroups[i]) : 0;
+
+		err = first < 0 ? first : 0;
+		for (int e = 0; e < nr && !i; e++)
+			cmd->evlist->evsels[e]->cgroup = list->cgroups[0];
+		if (list->cgroups[i]->state == CGROUP_NEW)
+			list->cgroups[i]->state = CGROUP_LIVE;
+	}
+	cmd->run.config.for_each_cgroup = true;
+	return err;
+}
+
 static void set_metric_options(struct stat_cmd *cmd)
 {
 	struct metric_request_options *options = &cmd->metrics.options;
@@ -620,7 +727,12 @@ static int add_events(struct stat_cmd *cmd)
 	}
 	if (cmd->all_user || cmd->all_kernel)
 		evlist__only_level(cmd->evlist, cmd->all_user);
-	return evlist__uniquify_names(cmd->evlist, config->aggr_mode == AGGR_NONE);
+	err = evlist__uniquify_names(cmd->evlist, config->aggr_mode == AGGR_NONE);
+	if (!err && cmd->nr_cgroups)
+		use_G(cmd);
+	if (!err && cmd->each_cgroup)
+		err = repeat_for_each(cmd);
+	return err;
 }
 
 static void handle_signals(void)
@@ -689,8 +801,9 @@ static int run_cmd(struct stat_cmd *cmd)
 
 	err = add_events(cmd);
 	if (err) {
-		pr_err("cannot add the default events: %s", strerror(-err));
-		return STATUS_FAILED;
+		if (err == -ENOMEM)
+			pr_err("out of memory");
+		return err == -ENOMEM ? STATUS_FAILED : STATUS_INVALID;
 	}
 	status = stat_run__assign(&cmd->run);
 	if (status)
@@ -738,6 +851,8 @@ static void clear(struct stat_cmd *cmd)
 		fclose(cmd->file);
 	metric_plan__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
+	cgroup_list__delete(cmd->run.plan.cgroups);
+	free(cmd->cgroup_of);
 	pmus__delete(cmd->pmus);
 	definitions__delete(cmd->defs);
 }
@@ -764,7 +879,8 @@ int cmd_stat(int argc, char **argv)
 	cmd.pmus = pmus__new(sysfs_root());
 	cmd.evlist = evlist__new();
 	cmd.defs = definitions__new();
-	if (!cmd.pmus || !cmd.evlist || !cmd.defs) {
+	cmd.run.plan.cgroups = cgroup_list__new();
+	if (!cmd.pmus || !cmd.evlist || !cmd.defs || !cmd.run.plan.cgroups) {
 		pr_err("%s", strerror(errno));
 		clear(&cmd);
 		return STATUS_FAILED;

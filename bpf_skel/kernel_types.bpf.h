@@ -27,6 +27,27 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;		/* CONFIG_FAIR_GROUP_SCHED */
 };
 
+struct kernfs_node {
+	__u64 id;			/* never used twice */
+	const char *name;		/* the last part of its path */
+};
+
+struct cgroup_subsys_state;
+
+struct cgroup {
+	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[16];	/* NULL: the hierarchy is not the controller's */
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;	/* of the cgroup above; NULL: the root's */
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[16];	/* by enum cgroup_subsys_id */
+};
+
 struct signal_struct {
 	int nr_threads;
 };
@@ -37,6 +58,7 @@ struct task_struct {
 	int tgid;
 	struct pid *thread_pid;		/* NULL once it has been released */
 	struct signal_struct *signal;	/* of the process */
+	struct css_set *cgroups;
 };
 
 #pragma clang attribute pop
@@ -51,6 +73,31 @@ struct task_struct {
 static __always_inline struct task_struct *next_task(struct task_struct *current)
 {
 	return current->se.cfs_rq->rq->curr;
+}
+
+/* Numbers of controllers differ with the configuration. */
+enum cgroup_subsys_id {
+	perf_event_cgrp_id = 1,
+};
+
+/*
+ * The cgroup that plain perf events look at: the perf_event controller's, which has a hierarchy of
+ * cgroup v1 or, implicitly, the one of v2.
+ */
+static __always_inline struct cgroup_subsys_state *cgroup_of(struct task_struct *task)
+{
+	return task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, perf_event_cgrp_id)];
+}
+
+/* The same of a cgroup, read by helper; NULL: it is of a hierarchy that the controller is not in. */
+static __always_inline struct cgroup_subsys_state *css_of(struct cgroup *cgroup)
+{
+	struct cgroup_subsys_state *css = NULL;
+	__u32 idx = bpf_core_enum_value(enum cgroup_subsys_id, perf_event_cgrp_id);
+
+	bpf_probe_read_kernel(&css, sizeof(css), (void *)cgroup +
+			      bpf_core_field_offset(struct cgroup, subsys) + idx * sizeof(css));
+	return css;
 }
 
 /*

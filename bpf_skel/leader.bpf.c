@@ -186,6 +186,36 @@ struct {
 	__uint(max_entries, FOR_JOINING(MAX_CLASSES));
 } wanted SEC(".maps");
 
+/* epoch is written by user space under the lock, the others by on_mkdir. */
+struct cgroup_clock cgroup_clock;
+
+/* Cgroups with a class of their own. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct reg_cgroup);
+	__uint(max_entries, MAX_CGROUPS);
+} cgroups SEC(".maps");
+
+/* Where they are, by their numbers. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, MAX_CGROUPS);
+} cgroup_ids SEC(".maps");
+
+/* Written by user space under the lock where offered, by on_mkdir when taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct newborn);
+	__uint(max_entries, MAX_NEWBORNS);
+} newborns SEC(".maps");
+
 /* What went wrong, whichever program it was. Key 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -261,24 +291,41 @@ static __always_inline void set_snapshot(struct event_reading *snap,
 /* What the loops over events share. */
 struct slice {
 	struct cpu_state *state;
+	struct event_reading *snapshot;	/* MAX_EVENTS of them */
 	struct reg_set *from, *to;	/* the events of the slices that end and begin */
+	struct reg_set *fresh[2];	/* events of which the task's snapshot was taken just now */
 	struct sum_block *block;	/* the cells of the one that ends */
 	__u32 cell;
 	__u32 cpu;
 	__u32 done;			/* events before the loop's first */
-	bool at_switch;			/* the kernel has not counted this switch yet */
-	bool is_quick;			/* and all events are our own */
+	bool is_quick;			/* a switch, and all events are our own */
+	/* Bit per enum switch_event that has one: the kernel adds 1 to such events later */
+	__u32 missing_from, missing_to;
+	__u32 stride;			/* nr_cpus, nearer */
 };
 
 static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
 					struct bpf_perf_event_value *now, bool is_quick)
 {
-	if (!(is_quick ? read_own(slot, slice->cpu, now) :
+	if (!(is_quick ? bpf_perf_event_read_value(&events,
+						   (__u64)slot * slice->stride + slice->cpu, now,
+						   sizeof(*now)) :
 			 read_event(&slice->state->base[slot], slot, slice->cpu, now)))
 		return false;
 	snap->gen = 0;
 	slice->state->failed_reads++;
 	return true;
+}
+
+static __always_inline void add_difference(struct slice *slice, __u32 i,
+					   const struct event_reading *snap,
+					   const struct bpf_perf_event_value *now)
+{
+	struct sum *sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
+
+	sum->counter += now->counter - snap->counter;
+	sum->enabled_ns += now->enabled - snap->enabled_ns;
+	sum->running_ns += now->running - snap->running_ns;
 }
 
 /*
@@ -288,23 +335,20 @@ static __always_inline bool read_failed(struct slice *slice, struct event_readin
 static __always_inline long end_one(__u32 i, struct slice *slice, bool is_quick)
 {
 	__u32 slot = slice->from->slot[i] % MAX_EVENTS;
-	struct event_reading *snap = &slice->state->snapshot[slot];
+	struct event_reading *snap = &slice->snapshot[slot];
 	__u32 gen = slice->state->base[slot].gen;
 	struct bpf_perf_event_value now;
 
+	/* Or the compiler works out the address of each field anew. */
+	barrier_var(snap);
 	if (read_failed(slice, snap, slot, &now, is_quick))
 		return 0;
 	/* A snapshot of another event, or of none: nothing is known of this slice. */
 	if (snap->gen == gen) {
-		struct sum *sum = &slice->block->cell[(slice->cell + i) % CHUNK_CELLS];
-		__u64 enabled = now.enabled - snap->enabled_ns;
-		__u64 running = now.running - snap->running_ns;
-
-		if (slice->at_switch && slice->from->has_switches && enabled == running)
-			now.counter += slice->from->is_switches[i];
-		sum->counter += now.counter - snap->counter;
-		sum->enabled_ns += enabled;
-		sum->running_ns += running;
+		if (slice->missing_from &&
+		    now.enabled - snap->enabled_ns == now.running - snap->running_ns)
+			now.counter += slice->missing_from >> slice->from->is_switches[i] & 1;
+		add_difference(slice, i, snap, &now);
 	}
 	set_snapshot(snap, &now, gen);
 	return 0;
@@ -320,11 +364,12 @@ static __always_inline long begin_one(__u32 i, struct slice *slice, bool is_quic
 	slot = slice->to->slot[i] % MAX_EVENTS;
 	if (slice->from->mask[slot / 64] >> slot % 64 & 1)
 		return 0;
-	snap = &slice->state->snapshot[slot];
+	snap = &slice->snapshot[slot];
+	barrier_var(snap);
 	if (read_failed(slice, snap, slot, &now, is_quick))
 		return 0;
-	if (slice->at_switch && slice->to->has_switches)
-		now.counter += slice->to->is_switches[i];
+	if (slice->missing_to)
+		now.counter += slice->missing_to >> slice->to->is_switches[i] & 1;
 	set_snapshot(snap, &now, slice->state->base[slot].gen);
 	return 0;
 }
@@ -373,37 +418,58 @@ static __always_inline void begin_events(struct slice *slice, __u32 nr)
 		bpf_loop(nr - slice->done, begin_event, slice, 0);
 }
 
-/* Charge the running slice to the class @old and begin one of the class @new. */
-static __always_inline void charge(struct cpu_state *state, __u32 cpu, __u32 old, __u32 new,
-				   bool at_switch)
+/* Find the events and cells of two classes; @missing is what slice.missing_from may be. */
+static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new, __u32 missing,
+				      bool *is_same)
 {
 	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
 	struct reg_class *to = bpf_map_lookup_elem(&classes, &new);
-	struct slice slice = {
-		.state = state, .cpu = cpu, .at_switch = at_switch,
-		.is_quick = at_switch && !(state->mode & MODE_FOREIGN),
-	};
 	__u32 chunk;
 	void *inner;
 
 	if (!from || !to)
-		return;
-	slice.from = bpf_map_lookup_elem(&sets, &from->set);
-	slice.to = bpf_map_lookup_elem(&sets, &to->set);
-	if (!slice.from || !slice.to)
+		return false;
+	slice->from = bpf_map_lookup_elem(&sets, &from->set);
+	slice->to = bpf_map_lookup_elem(&sets, &to->set);
+	if (!slice->from || !slice->to)
+		return false;
+	*is_same = from->set == to->set;
+	slice->missing_from = slice->from->has_switches ? missing : 0;
+	slice->missing_to = slice->to->has_switches ? missing : 0;
+	slice->stride = nr_cpus;
+	slice->block = NULL;
+	if (slice->from->nr) {
+		chunk = from->cell / CHUNK_CELLS;
+		slice->cell = from->cell;
+		inner = bpf_map_lookup_elem(&sums, &chunk);
+		slice->block = inner ? bpf_map_lookup_elem(inner, &slice->cpu) : NULL;
+	}
+	return true;
+}
+
+/* What the kernel will count of a switch when the tracepoint is over: bits as in slice. */
+#define SAME_CGROUP (1 << ALL_SWITCHES)
+#define OTHER_CGROUP (1 << ALL_SWITCHES | 1 << CGROUP_SWITCHES)
+
+/* Charge the running slice of a kind to the class @old and begin one of the class @new. */
+static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum class_kind kind,
+				   __u32 old, __u32 new, bool at_switch, __u32 missing)
+{
+	struct slice slice = {
+		.state = state, .cpu = cpu,
+		.is_quick = at_switch && !(state->mode & MODE_FOREIGN),
+		.snapshot = state->snapshot[kind],
+	};
+	bool is_same;
+
+	if (!find_sets(&slice, old, new, missing, &is_same))
 		return;
 	raise_seq(&state->seq);
-	if (slice.from->nr) {
-		chunk = from->cell / CHUNK_CELLS;
-		slice.cell = from->cell;
-		inner = bpf_map_lookup_elem(&sums, &chunk);
-		slice.block = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
-		if (slice.block)
-			end_events(&slice, slice.from->nr);
-	}
-	if (from->set != to->set)
+	if (slice.block)
+		end_events(&slice, slice.from->nr);
+	if (!is_same)
 		begin_events(&slice, slice.to->nr);
-	state->task_class = new;
+	state->class[kind] = new;
 	raise_seq(&state->seq);
 }
 
@@ -560,8 +626,8 @@ static __always_inline void change_running(void)
 			*(volatile __u64 *)&state->busy = 1;
 			barrier();
 			class = class_of(bpf_get_current_task());
-			if (state->task_class != class)
-				charge(state, cpu, state->task_class, class, false);
+			if (state->class[OF_TASK] != class)
+				charge(state, cpu, OF_TASK, state->class[OF_TASK], class, false, 0);
 			barrier();
 			*(volatile __u64 *)&state->busy = 0;
 		}
@@ -666,13 +732,17 @@ int on_switch(void *ctx __attribute__((unused)))
 		return 0;
 	next = address_of(to, &state->next);
 	class = class_of(next);
-	if (state->task_class == class)
+	if (state->class[OF_TASK] == class)
 		return 0;
 	if (state->busy) {
 		state->lost++;
 		return 0;
 	}
-	charge(state, cpu, state->task_class, class, true);
+	/* Whether it is to another cgroup is not known here. */
+	state->fresh_task = next;
+	state->fresh[0] = state->class[OF_TASK];
+	state->fresh[1] = class;
+	charge(state, cpu, OF_TASK, state->class[OF_TASK], class, true, SAME_CGROUP);
 	return 0;
 }
 
@@ -747,7 +817,8 @@ int on_sync(struct bpf_raw_tracepoint_args *ctx)
 	barrier();
 	read_row(&sync, nr_slots);
 	if (with_tasks)
-		charge(state, cpu, state->task_class, class_of(bpf_get_current_task()), false);
+		charge(state, cpu, OF_TASK, state->class[OF_TASK],
+		       class_of(bpf_get_current_task()), false, 0);
 	barrier();
 	*(volatile __u64 *)&state->busy = 0;
 	return 1;
@@ -996,3 +1067,5 @@ int on_mark(struct bpf_iter__task *ctx)
 		request->failed++;
 	return 0;
 }
+
+#include "leader_cgroups.bpf.h"

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 4
+#define LEADER_LAYOUT 5
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -25,6 +25,7 @@
 
 /* Runs at a time. Each costs one bit per event slot. */
 #define MAX_RUNS 1024
+#define NO_RUN MAX_RUNS	/* has the scopes that runs gave up while they go on */
 
 /*
  * The key of the frozen table and of events in the registry: struct perf_event_attr as of Linux
@@ -33,11 +34,12 @@
 #define ATTR_KEY_SIZE 144
 
 /*
- * Scopes: what one row of one run counts; a thread of --per-thread, or everything else together.
- * Classes: sets of scopes that some task belongs to; class 0 is the empty one. Both are tables of
- * small entries, so the limits only bound the memory of the tables.
+ * Scopes: what one row of one run counts; a thread of --per-thread, a cgroup with all below it, or
+ * everything else together. Classes: sets of scopes that some task or cgroup belongs to; class 0 is
+ * the empty one. Both are tables of small entries, so the limits only bound the memory of the
+ * tables; machines with 10,000 containers are known.
  */
-#define MAX_SCOPES 8192
+#define MAX_SCOPES 16384
 #define MAX_CLASSES 32768
 /* One marking has at most two per class; those of earlier ones are left until it is half full. */
 #define MAX_TRANSITIONS (2 * MAX_CLASSES)
@@ -47,6 +49,22 @@
  * class with a scope of it there has to be one without, before the first can be given up.
  */
 #define FOR_JOINING(max) ((max) / 2)
+
+/* Cgroups that some run counts by themselves. */
+#define MAX_CGROUPS 16384
+
+/*
+ * Classes kept ready for cgroups that are made while somebody counts by pattern. When half of them
+ * are taken, runs are called to look; what comes faster than that is counted and reported.
+ */
+#define MAX_NEWBORNS 256
+#define CGROUP_NAME 256
+
+/*
+ * Cgroups whose class a CPU remembers, in pairs of places by their numbers; others are
+ * looked up at each switch to them. 16 KB per CPU.
+ */
+#define SEEN_BITS 10
 
 /* Sets of events that classes count. Classes of runs with the same events have the same set. */
 #define MAX_SETS 1024
@@ -106,12 +124,27 @@ struct cpu_readings {
 	struct event_reading event[MAX_EVENTS];
 };
 
+/* A CPU runs two classes at a time: that of its task, and that of the task's cgroup. */
+enum class_kind { OF_TASK, OF_CGROUP, NR_CLASS_KINDS };
+
+/* The class of a cgroup, as looked up in an epoch. */
+struct seen_cgroup {
+	__u64 id;
+	__u32 epoch;
+	__u32 class;
+};
+
 /* What a CPU is doing. Written by the programs on that CPU. */
 struct cpu_state {
-	__u64 seq;		/* odd while sums or task_class of this CPU change */
+	__u64 seq;		/* odd while sums or classes of this CPU change */
 	__u64 busy;		/* 1 while a program changes this CPU's state: another may interrupt it */
-	__u32 task_class;	/* of the running task; its time since `snapshot` is not yet charged */
+	/* What is running; its time since `snapshot` is not yet charged */
+	__u32 class[NR_CLASS_KINDS];
+	__u64 cgroup;		/* whose class that is: number of the running task's cgroup */
+	__u32 cgroup_epoch;	/* `cgroup_epoch` when that was looked up */
+	__u32 fresh[2];		/* classes of tasks whose events were read... */
 	__u32 mode;		/* MODE_*: what on_switch does; written by user space under the lock */
+	__u64 fresh_task;	/* ...at the switch to this one; 0: to none */
 	__u64 next;		/* scratch of on_switch */
 	__u64 failed_reads;	/* of events at switches; each loses what one slice counted */
 	__u64 lost;		/* switches that found the CPU busy and were not charged */
@@ -123,15 +156,56 @@ struct cpu_state {
 	__u32 nr_serve;		/* MODE_SERVE: slots that are served; written by user space */
 	__u32 pad;
 	__u16 serve[MAX_EVENTS];
-	struct event_reading snapshot[MAX_EVENTS];	/* where the running slice began; gen 0: unknown */
+	/* Where the running slices began; gen 0: unknown */
+	struct event_reading snapshot[NR_CLASS_KINDS][MAX_EVENTS];
 	struct event_base base[MAX_EVENTS];
 	struct event_reading served[MAX_EVENTS];	/* as of the last run of on_switch; gen 0: unknown */
+	struct seen_cgroup seen[1 << SEEN_BITS];
 };
 
 /* cpu_state.mode */
 #define MODE_TASKS	1	/* tasks are followed: their classes mean something */
 #define MODE_SERVE	2	/* followers of other implementations read what each switch counted */
 #define MODE_FOREIGN	4	/* some events are other leaders' */
+
+/* A cgroup with a class of its own, at the position that `cgroup_ids` has for its number. */
+struct reg_cgroup {
+	__u64 id;		/* the kernel's; 0: free. Written before it is in `cgroup_ids` */
+	__u32 class;		/* all scopes of it and of the cgroups above it; stored in place */
+	__u32 pad;
+};
+
+/* Of cgroups. In .bss of the programs. */
+struct cgroup_clock {
+	__u32 epoch;		/* raised by user space when cgroups change classes; never 0 then */
+	__u32 pad;
+	__u64 births;		/* newborns so far; the next is in newborns[births % MAX_NEWBORNS] */
+	__u64 missed;		/* cgroups that no class was ready for */
+};
+
+enum newborn_state {
+	NEWBORN_NONE,
+	NEWBORN_OFFERED,	/* ready, by user space under the lock */
+	NEWBORN_TAKEN,		/* by a program; until all who count by pattern have looked at it */
+};
+
+/*
+ * A cgroup that was made while somebody counted by pattern. It has a class of its own from its first
+ * switch, without scopes, so that nobody need know its name yet; the class that it would have had
+ * is that one's base. Who counts it then adds the scope to the base, and what was counted so far is
+ * that scope's, too.
+ */
+struct newborn {
+	__u32 state;		/* enum newborn_state */
+	__u32 class;
+	__u32 pos;		/* in `cgroups`: reserved */
+	__u32 pad;
+	__u64 id;
+	__u64 parent;		/* number of the cgroup above */
+	char name[CGROUP_NAME];
+};
+
+#define CGROUP_RESERVED (~0ULL)	/* reg_cgroup.id of a place for a newborn */
 
 /* What one event counted in one class on one CPU. Written by the programs on that CPU. */
 struct sum {
@@ -168,14 +242,18 @@ struct reg_set {
 	__u32 has_switches;		/* one of the events counts context switches */
 	__u64 mask[MASK_WORDS];
 	__u16 slot[SET_EVENTS];		/* ascending */
-	__u8 is_switches[SET_EVENTS];	/* the event counts context switches, in kernel mode */
+	__u8 is_switches[SET_EVENTS];	/* enum switch_event */
 };
+
+/* Events that the kernel counts after the tracepoint at a switch, in kernel mode. */
+enum switch_event { NO_SWITCHES, ALL_SWITCHES, CGROUP_SWITCHES };
 
 struct reg_scope {
 	__u32 run;		/* whose it is, plus 1; 0: free. Written last */
 	__u32 set;		/* its events */
 	__u32 inherits;		/* its tasks' children are counted, too */
 	__u32 pad;
+	__u64 cgroup;		/* the kernel's number of the cgroup; 0: it counts tasks */
 };
 
 /*
@@ -258,6 +336,7 @@ struct reg_run {
 	__u32 pid;		/* in the pid namespace of the run, for people */
 	__u64 start_ns;		/* CLOCK_MONOTONIC of its registration */
 	char comm[16];
+	__u64 births_seen;	/* plus 1, of a run that counts cgroups by pattern; 0: it does not */
 };
 
 enum leader_map {
@@ -278,6 +357,10 @@ enum leader_map {
 	LEADER_CALLS,
 	LEADER_FOREIGN,
 	LEADER_DIFFS,
+	LEADER_CLOCK,
+	LEADER_NEWBORNS,
+	LEADER_CGROUPS,
+	LEADER_CGROUP_IDS,
 	NR_LEADER_MAPS
 };
 
@@ -291,10 +374,15 @@ enum leader_prog {
 	LEADER_ON_MARK,
 	LEADER_ON_EXIT_EVENT,	/* this or LEADER_ON_EXIT is not loaded: id 0 */
 	LEADER_ON_HOTPLUG,
+	/* Loaded when the first run counts cgroups; 0 until then */
+	LEADER_ON_CGROUP_SWITCH,
+	LEADER_ON_CGROUP_SYNC,
+	LEADER_ON_ATTACH,
+	LEADER_ON_MKDIR,
 	NR_LEADER_PROGS
 };
 
-/* Links that exist only while tasks are counted. */
+/* Links that exist only while tasks, or cgroups, are counted: held by the runs that do. */
 enum task_link {
 	TASK_LINK_NEWTASK,
 	TASK_LINK_FREE,
@@ -302,6 +390,9 @@ enum task_link {
 	TASK_LINK_EXIT,		/* ...or this */
 	TASK_LINK_RENAME,
 	TASK_LINK_SWITCH,
+	CGROUP_LINK_ATTACH,
+	CGROUP_LINK_SWITCH,
+	WATCH_LINK_MKDIR,	/* held by the runs that count cgroups by pattern */
 	NR_TASK_LINKS
 };
 
@@ -318,13 +409,15 @@ struct registry {
 	__u32 hotplug_link_id;	/* 0: CPUs that come back cannot be noticed */
 	__u32 map_ids[NR_LEADER_MAPS];
 	__u32 prog_ids[NR_LEADER_PROGS];
-	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that count tasks */
+	__u32 task_link_ids[NR_TASK_LINKS];	/* 0: none; held by the runs that need them */
 	__u32 chunk_ids[MAX_CHUNKS];	/* maps in `sums`; 0: none yet */
 	__u32 diff_ids[MAX_EVENTS];	/* maps that followers of the slots read; 0: none yet */
 	__u32 is_serving;		/* followers of other implementations have been seen */
 	__u32 is_hidden;		/* so many that no more may come */
 	__u32 nr_classes;	/* the highest class id ever used, plus 1 */
 	__u32 nr_scopes;	/* the same of scopes */
+	__u32 pad;
+	__u64 births_settled;	/* newborns before this one have no class of their own any more */
 	__u64 class_gen;	/* odd while sums move between classes */
 	__u64 fold;		/* FOLD_FROM, FOLD_INTO: a move that is decided; 0: none */
 	struct reg_run run[MAX_RUNS];
@@ -341,11 +434,13 @@ struct shared_event {
 #ifndef __bpf__
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
 static_assert(sizeof(struct event_base) == 40, "shared layout");
-static_assert(sizeof(struct cpu_state) == 88 + MAX_EVENTS * 106, "shared layout");
+static_assert(sizeof(struct cpu_state) ==
+		      120 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
+	      "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
-static_assert(sizeof(struct reg_run) == 32, "shared layout");
+static_assert(sizeof(struct reg_run) == 40, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
-static_assert(offsetof(struct registry, class_gen) == offsetof(struct registry, nr_scopes) + 4,
+static_assert(offsetof(struct registry, births_settled) == offsetof(struct registry, pad) + 4,
 	      "no hole");
 #endif
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "bperf_tasks.h"
 
-#include "attr_map.h"
+#include "bperf_scopes.h"
 #include "counter.h"
 #include "leader.h"
 #include "leader_tasks.h"
@@ -14,167 +14,31 @@
 #include <string.h>
 
 struct bperf_tasks {
-	struct leader *leader;
-	int *slots;
-	int nr_events;
-	int nr_scopes;
-	int *row_of;			/* scope -> row, -1: another run's */
-	struct sum *totals;		/* row x event x CPU, as of the last read */
+	struct bperf_scopes scopes;	/* a row per thread, or one */
 };
-
-/* --- reading --- */
-
-static struct sum *total_at(const struct bperf_tasks *tasks, int row, int event, int cpu)
-{
-	return &tasks->totals[(row * tasks->nr_events + event) * tasks->leader->nr_cpus + cpu];
-}
-
-static size_t nr_totals(const struct bperf_tasks *tasks)
-{
-	return (size_t)tasks->nr_scopes * tasks->nr_events * tasks->leader->nr_cpus;
-}
-
-/* Whether a class contains a scope of ours. */
-static bool is_ours(void *ctx, int class)
-{
-	const struct bperf_tasks *tasks = ctx;
-	const struct reg_class *table = tasks->leader->classes.class;
-
-	for (; class; class = table[class].base) {
-		if (tasks->row_of[table[class].scope] >= 0)
-			return true;
-	}
-	return false;
-}
-
-/* What one class counted belongs to each of its scopes. */
-static void add_class(struct bperf_tasks *tasks, int class)
-{
-	const struct leader *leader = tasks->leader;
-	const struct reg_class *table = leader->classes.class;
-
-	for (int event = 0; event < tasks->nr_events; event++) {
-		int pos = classes__event(&leader->classes, class, tasks->slots[event]);
-
-		for (int cpu = 0; pos >= 0 && cpu < leader->nr_cpus; cpu++) {
-			struct sum sum = {};
-
-			classes__add_sum(&leader->classes, class, pos, cpu, &leader->cpus[cpu].seq,
-					 &sum);
-			for (int up = class; up; up = table[up].base) {
-				int row = tasks->row_of[table[up].scope];
-				struct sum *to;
-
-				if (row < 0)
-					continue;
-				to = total_at(tasks, row, event, cpu);
-				to->counter += sum.counter;
-				to->enabled_ns += sum.enabled_ns;
-				to->running_ns += sum.running_ns;
-			}
-		}
-	}
-}
-
-/* A run died while it moved sums: what it left is finished under the lock. */
-static int repair(struct bperf_tasks *tasks)
-{
-	struct attr_map *attr_map = tasks->leader->attr_map;
-	int err = attr_map__relock(attr_map);
-
-	if (err)
-		return err;
-	leader__repair(tasks->leader);
-	attr_map__unlock(attr_map);
-	return 0;
-}
 
 int bperf_tasks__read(struct bperf_tasks *tasks)
 {
-	struct leader *leader = tasks->leader;
-	int err = leader_tasks__sync(leader, is_ours, tasks);
-
-	while (!err) {
-		__s64 gen = classes__begin_read(&leader->classes);
-
-		if (gen < 0) {
-			err = repair(tasks);
-			continue;
-		}
-		memset(tasks->totals, 0, nr_totals(tasks) * sizeof(*tasks->totals));
-		for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
-			__u32 state = __atomic_load_n(&leader->classes.class[i].state,
-						      __ATOMIC_ACQUIRE);
-
-			if (state == REG_READY && is_ours(tasks, i))
-				add_class(tasks, i);
-		}
-		if (classes__end_read(&leader->classes, gen))
-			break;
-	}
-	return err;
+	return bperf_scopes__read(&tasks->scopes);
 }
 
-struct counts_values bperf_tasks__on_cpu(const struct bperf_tasks *tasks, int event, int scope,
+struct counts_values bperf_tasks__on_cpu(const struct bperf_tasks *tasks, int event, int row,
 					 int cpu)
 {
-	const struct sum *sum = total_at(tasks, scope, event, cpu);
-
-	return (struct counts_values){ sum->counter, sum->enabled_ns, sum->running_ns };
+	return bperf_scopes__on_cpu(&tasks->scopes, event, row, cpu);
 }
 
-struct counts_values bperf_tasks__total(const struct bperf_tasks *tasks, int event, int scope)
+struct counts_values bperf_tasks__total(const struct bperf_tasks *tasks, int event, int row)
 {
-	struct counts_values total = {};
-
-	for (int cpu = 0; cpu < tasks->leader->nr_cpus; cpu++) {
-		struct counts_values one = bperf_tasks__on_cpu(tasks, event, scope, cpu);
-
-		total.val += one.val;
-		total.ena += one.ena;
-		total.run += one.run;
-	}
-	return total;
+	return bperf_scopes__total(&tasks->scopes, event, row);
 }
 
 int bperf_tasks__nr_scopes(const struct bperf_tasks *tasks)
 {
-	return tasks->nr_scopes;
+	return tasks->scopes.nr_rows;
 }
 
 /* --- marking --- */
-
-static int compare_slots(const void *a, const void *b)
-{
-	return *(const __u16 *)a - *(const __u16 *)b;
-}
-
-static int add_scopes(struct bperf_tasks *tasks, const bool *is_switches, bool inherits,
-		      int *scopes)
-{
-	__u16 slots[SET_EVENTS];
-	__u8 switches[SET_EVENTS];
-
-	if (tasks->nr_events > SET_EVENTS)
-		return -E2BIG;
-	for (int i = 0; i < tasks->nr_events; i++)
-		slots[i] = tasks->slots[i];
-	qsort(slots, tasks->nr_events, sizeof(slots[0]), compare_slots);
-	for (int i = 0; i < tasks->nr_events; i++) {
-		for (int e = 0; e < tasks->nr_events; e++) {
-			if (tasks->slots[e] == slots[i])
-				switches[i] = is_switches[e];
-		}
-	}
-	for (int row = 0; row < tasks->nr_scopes; row++) {
-		scopes[row] = leader_tasks__add_scope(tasks->leader, slots, switches,
-						      tasks->nr_events, inherits);
-		if (scopes[row] < 0)
-			return scopes[row];
-		tasks->row_of[scopes[row]] = row;
-	}
-	return 0;
-}
 
 /* A process, or a thread, and the row that counts it. */
 struct marked {
@@ -213,7 +77,7 @@ static int list_marked(const struct bperf_tasks *tasks, const struct counter_pla
 	} else {
 		for (; nr < threads->nr; nr++)
 			list[nr] = (struct marked){ MARK_THREAD, threads->thread[nr].tid,
-						    scopes[tasks->nr_scopes > 1 ? nr : 0], false };
+						    scopes[tasks->scopes.nr_rows > 1 ? nr : 0], false };
 	}
 	*out = list;
 	return nr;
@@ -264,7 +128,7 @@ static int mark(struct bperf_tasks *tasks, const struct counter_plan *plan, cons
 	while (!err) {
 		bool is_changed = false;
 
-		err = mark_round(tasks->leader, list, nr, when, &is_changed);
+		err = mark_round(tasks->scopes.leader, list, nr, when, &is_changed);
 		if (err)
 			return err;
 		if (is_changed && !is_held) {
@@ -274,11 +138,11 @@ static int mark(struct bperf_tasks *tasks, const struct counter_plan *plan, cons
 		if (has_waited)
 			break;
 		has_waited = true;
-		err = leader_tasks__wait(tasks->leader);
+		err = leader_tasks__wait(tasks->scopes.leader);
 	}
 	/* From here on no CPU is in a class that it should have left. */
 	if (!err && !is_held)
-		err = leader_tasks__sync(tasks->leader, NULL, NULL);
+		err = leader_tasks__sync(tasks->scopes.leader, NULL, NULL);
 	return err ? err : check_found(plan->target, list, nr);
 }
 
@@ -316,28 +180,24 @@ static void explain(const struct leader *leader, int err)
 }
 
 int bperf_tasks__new(struct leader *leader, const struct counter_plan *plan, const int *slots,
-		     const bool *is_switches, int nr, struct bperf_tasks **out)
+		     const int *is_switches, int nr, struct bperf_tasks **out)
 {
-	int *scopes __cleanup(free_ptr) = NULL;
+	int nr_rows = plan->target->per_thread ? plan->threads->nr : 1;
+	int *scopes __cleanup(free_ptr) = malloc(nr_rows * sizeof(*scopes));
 	struct bperf_tasks *tasks = calloc(1, sizeof(*tasks));
 	int err = -ENOMEM;
 
 	if (!tasks)
 		return -ENOMEM;
-	tasks->leader = leader;
-	tasks->nr_events = nr;
-	tasks->nr_scopes = plan->target->per_thread ? plan->threads->nr : 1;
-	tasks->slots = malloc(nr * sizeof(*slots) + 1);
-	tasks->row_of = malloc(MAX_SCOPES * sizeof(*tasks->row_of));
-	tasks->totals = calloc(nr_totals(tasks) + 1, sizeof(*tasks->totals));
-	scopes = malloc(tasks->nr_scopes * sizeof(*scopes));
-	if (tasks->slots && tasks->row_of && tasks->totals && scopes) {
-		memcpy(tasks->slots, slots, nr * sizeof(*slots));
-		memset(tasks->row_of, -1, MAX_SCOPES * sizeof(*tasks->row_of));
-		err = leader_tasks__attach(leader);
-	}
+	if (scopes)
+		err = bperf_scopes__init(&tasks->scopes, leader, OF_TASK, slots, nr, nr_rows);
 	if (!err)
-		err = add_scopes(tasks, is_switches, !plan->target->no_inherit, scopes);
+		err = leader_tasks__attach(leader);
+	for (int row = 0; row < nr_rows && !err; row++) {
+		scopes[row] = bperf_scopes__add(&tasks->scopes, row, is_switches,
+						!plan->target->no_inherit, 0);
+		err = scopes[row] < 0 ? scopes[row] : 0;
+	}
 	if (!err)
 		err = mark(tasks, plan, scopes);
 	if (err) {
@@ -353,8 +213,6 @@ void bperf_tasks__delete(struct bperf_tasks *tasks)
 {
 	if (!tasks)
 		return;
-	free(tasks->slots);
-	free(tasks->row_of);
-	free(tasks->totals);
+	bperf_scopes__clear(&tasks->scopes);
 	free(tasks);
 }

@@ -20,13 +20,13 @@ struct bperf_tasks;
  * bperf_tasks__new() - mark the tasks of a plan
  * @leader: joined, its attr map locked
  * @slots: of the run's events, any order, none twice
- * @is_switches: per slot: the event counts context switches, in kernel mode
+ * @is_switches: per slot, enum switch_event
  * @out: on success, released by bperf_tasks__delete()
  *
  * Return: 0 or -errno; after a message unless -ESRCH: the only task has ended.
  */
 int bperf_tasks__new(struct leader *leader, const struct counter_plan *plan, const int *slots,
-		     const bool *is_switches, int nr, struct bperf_tasks **out);
+		     const int *is_switches, int nr, struct bperf_tasks **out);
 
 /** bperf_tasks__delete() - NULL is ignored; the scopes end with leader__leave() */
 void bperf_tasks__delete(struct bperf_tasks *tasks);

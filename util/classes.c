@@ -83,7 +83,9 @@ static int intern_set(struct classes *c, const struct reg_set *want)
 	memcpy(c->set[free_set].slot, want->slot, sizeof(want->slot));
 	memcpy(c->set[free_set].is_switches, want->is_switches, sizeof(want->is_switches));
 	memcpy(c->set[free_set].mask, want->mask, sizeof(want->mask));
-	c->set[free_set].has_switches = memchr(want->is_switches, 1, want->nr) != NULL;
+	c->set[free_set].has_switches = 0;
+	for (__u32 i = 0; i < want->nr; i++)
+		c->set[free_set].has_switches |= want->is_switches[i] != NO_SWITCHES;
 	step(c, "set-written");
 	__atomic_store_n(&c->set[free_set].nr, want->nr, __ATOMIC_RELEASE);
 	step(c, "set-added");
@@ -133,7 +135,7 @@ static int union_set(struct classes *c, int a, int b)
 
 /* --- scopes --- */
 
-int classes__add_scope(struct classes *c, int run, int set, bool inherits)
+int classes__add_scope(struct classes *c, int run, int set, bool inherits, __u64 cgroup)
 {
 	for (int i = 1; i < MAX_SCOPES; i++) {
 		struct reg_scope *scope = &c->reg->scope[i];
@@ -142,6 +144,7 @@ int classes__add_scope(struct classes *c, int run, int set, bool inherits)
 			continue;
 		scope->set = set;
 		scope->inherits = inherits;
+		scope->cgroup = cgroup;
 		if ((__u32)i >= c->reg->nr_scopes)
 			c->reg->nr_scopes = i + 1;
 		step(c, "scope-written");
@@ -152,6 +155,12 @@ int classes__add_scope(struct classes *c, int run, int set, bool inherits)
 	return no_room(c, FULL_SCOPES);
 }
 
+void classes__drop_scope(struct classes *c, int scope)
+{
+	__atomic_store_n(&c->reg->scope[scope].run, NO_RUN + 1, __ATOMIC_RELEASE);
+	step(c, "scope-dropped");
+}
+
 void classes__free_scope(struct classes *c, int scope)
 {
 	__atomic_store_n(&c->reg->scope[scope].run, 0, __ATOMIC_RELEASE);
@@ -160,10 +169,17 @@ void classes__free_scope(struct classes *c, int scope)
 
 bool classes__contain(const struct classes *c, int class, int scope)
 {
+	if (classes__is_newborn(c, class))
+		class = c->class[class].base;
 	/* Down the bases scopes only get lower. */
 	while (class && c->class[class].scope > (__u32)scope)
 		class = c->class[class].base;
 	return class && c->class[class].scope == (__u32)scope;
+}
+
+bool classes__of_cgroups(const struct classes *c, int class)
+{
+	return class && c->reg->scope[c->class[class].scope].cgroup;
 }
 
 /* --- classes --- */
@@ -185,6 +201,12 @@ static int find_cells(struct classes *c, int nr)
 		}
 	}
 	for (int cell = 0; cell < room(c, MAX_CELLS); cell++) {
+		/* Thousands of cgroups fill words from the first on. */
+		if (cell % word_bits == 0 && used[cell / word_bits] == ~0ULL) {
+			cell += word_bits - 1;
+			len = 0;
+			continue;
+		}
 		if (cell % CHUNK_CELLS == 0)
 			len = 0;
 		len = used[cell / word_bits] >> cell % word_bits & 1 ? 0 : len + 1;
@@ -261,6 +283,46 @@ static int intern(struct classes *c, int base, int scope)
 	step(c, "class-written");
 	set_state(new, REG_READY);
 	step(c, "class-added");
+	return class;
+}
+
+bool classes__is_newborn(const struct classes *c, int class)
+{
+	return class && !c->class[class].scope;
+}
+
+/* The events of all scopes that count cgroups. */
+int classes__cgroups_set(struct classes *c)
+{
+	int set = 0;
+
+	for (__u32 i = 1; i < c->reg->nr_scopes && set >= 0; i++) {
+		const struct reg_scope *scope = &c->reg->scope[i];
+
+		if (scope->run && scope->cgroup && scope->set != (__u32)set)
+			set = union_set(c, set, scope->set);
+	}
+	return set;
+}
+
+int classes__add_newborn(struct classes *c, int set)
+{
+	int cell, class;
+	struct reg_class *new;
+
+	cell = alloc_cells(c, c->set[set].nr);
+	if (cell < 0)
+		return cell;
+	class = free_class(c);
+	if (class < 0)
+		return class;
+	new = &c->class[class];
+	*new = (struct reg_class){ .set = set, .cell = cell };
+	if ((__u32)class >= c->reg->nr_classes)
+		c->reg->nr_classes = class + 1;
+	step(c, "newborn-written");
+	set_state(new, REG_READY);
+	step(c, "newborn-added");
 	return class;
 }
 

@@ -49,14 +49,21 @@ void classes__repair(struct classes *c);
 /**
  * classes__add_set() - the set of events, made if there is none like it
  * @slots: ascending
- * @is_switches: per slot
+ * @is_switches: per slot, enum switch_event
  *
  * Return: its number; -E2BIG: more than SET_EVENTS; -ENOSPC.
  */
 int classes__add_set(struct classes *c, const __u16 *slots, const __u8 *is_switches, int nr);
 
-/** classes__add_scope() - a scope of a run; its number, from 1, or -ENOSPC */
-int classes__add_scope(struct classes *c, int run, int set, bool inherits);
+/**
+ * classes__add_scope() - a scope of a run; its number, from 1, or -ENOSPC
+ * @inherits: children of its tasks are counted, too; without a meaning for cgroups
+ * @cgroup: the kernel's number of the cgroup that it counts; 0: tasks
+ */
+int classes__add_scope(struct classes *c, int run, int set, bool inherits, __u64 cgroup);
+
+/** classes__drop_scope() - it is no run's any more; it is freed by whoever removes NO_RUN's */
+void classes__drop_scope(struct classes *c, int scope);
 
 /** classes__free_scope() - no class contains it any more */
 void classes__free_scope(struct classes *c, int scope);
@@ -69,6 +76,23 @@ void classes__free_scope(struct classes *c, int scope);
 int classes__with(struct classes *c, int class, int scope);
 int classes__without(struct classes *c, int class, int scope);
 bool classes__contain(const struct classes *c, int class, int scope);
+
+/** classes__of_cgroups() - whether a class has scopes of cgroups; others have scopes of tasks */
+bool classes__of_cgroups(const struct classes *c, int class);
+
+/**
+ * classes__cgroups_set() - the set of all events that are counted of cgroups; -ENOSPC, -E2BIG
+ */
+int classes__cgroups_set(struct classes *c);
+
+/**
+ * classes__add_newborn() - a class without scopes
+ *
+ * Programs set its base when they give it to a new cgroup: until it is folded into that, what is
+ * counted in it belongs to the scopes of the base. Return: the class; -ENOSPC, -E2BIG, -errno.
+ */
+int classes__add_newborn(struct classes *c, int set);
+bool classes__is_newborn(const struct classes *c, int class);
 
 /** classes__fold() - give up a class; what it counted goes to @into, which may be 0 */
 void classes__fold(struct classes *c, int from, int into);

@@ -118,12 +118,6 @@ static enum kind kind_of(const struct evsel *evsel)
 	return KIND_OTHER;
 }
 
-static bool same_place(const struct evsel *a, const struct evsel *b)
-{
-	return a->cgroup_name == b->cgroup_name ||
-	       (a->cgroup_name && b->cgroup_name && !strcmp(a->cgroup_name, b->cgroup_name));
-}
-
 static bool same_levels(const struct evsel *a, const struct evsel *b)
 {
 	return a->attr.exclude_user == b->attr.exclude_user &&
@@ -144,7 +138,7 @@ static bool find_partner(const struct evlist *evlist, const struct evsel *evsel,
 
 	evlist__for_each(evlist, other, i) {
 		if (kind_of(other) != kind || other->pmu != evsel->pmu ||
-		    !same_place(other, evsel) || !same_levels(other, evsel))
+		    other->cgroup != evsel->cgroup || !same_levels(other, evsel))
 			continue;
 		if (!found || (other->leader == evsel->leader && found->leader != evsel->leader))
 			found = other;
@@ -166,7 +160,7 @@ static bool find_clock(const struct evlist *evlist, const struct evsel *evsel,
 	evlist__for_each(evlist, other, i) {
 		if (other == evsel)
 			return false;
-		if (!evsel__is_clock(other) || !same_place(other, evsel))
+		if (!evsel__is_clock(other) || other->cgroup != evsel->cgroup)
 			continue;
 		if (source->count(source->data, other, &count) && count.value > 0) {
 			*ns = count.value;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct cgroup_list;
 struct evlist;
 struct evsel;
 struct target;
@@ -16,6 +17,7 @@ struct counter_plan {
 	struct evlist *evlist;
 	const struct target *target;
 	struct thread_map *threads;	/* of the task target; NULL for CPU targets */
+	struct cgroup_list *cgroups;	/* that evsels are restricted to */
 	bool by_cpu;			/* bperf: tasks are counted CPU by CPU, as evsel->cpus has them */
 	bool enable_on_exec;		/* a held workload starts the counting itself */
 	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
@@ -53,6 +55,19 @@ struct counter_ops {
 	 */
 	int (*calls_fd)(struct counter *self);
 	int (*answer)(struct counter *self);
+
+	/** look() - note cgroups that came, and perhaps went since, in the plan's list. May be left out */
+	int (*look)(struct counter *self);
+
+	/**
+	 * add() - count events of cgroups that came, too: CGROUP_NEW
+	 *
+	 * Their evsels are UNOPENED, or are left from a cgroup that was dropped.
+	 */
+	int (*add)(struct counter *self);
+
+	/** drop() - count those of cgroups that are gone no more: CGROUP_GONE; their counts stay */
+	int (*drop)(struct counter *self);
 
 	/** destroy() - release everything, from any state, evsel->priv included */
 	void (*destroy)(struct counter *self);

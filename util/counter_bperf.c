@@ -7,7 +7,9 @@
 #include "counter.h"
 
 #include "attr_map.h"
+#include "bperf_cgroups.h"
 #include "bperf_tasks.h"
+#include "cgroup.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
@@ -39,7 +41,7 @@ struct bperf_cpu {
 
 struct bperf_evsel {
 	int slot;
-	int event;			/* of tasks: which of bperf_tasks' */
+	int event;			/* of tasks and cgroups: which of their events */
 	int nr_errors;			/* readings that failed */
 	int last_err;
 	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks. */
@@ -52,7 +54,8 @@ struct bperf {
 	struct leader *leader;
 	struct cpumap *cpus;		/* all CPUs of all events */
 	struct evsel **sharing;		/* work space: the events of one CPU */
-	struct bperf_tasks *tasks;	/* NULL: CPUs are counted */
+	struct bperf_tasks *tasks;	/* NULL: CPUs are counted, or cgroups on them */
+	struct bperf_cgroups *cgroups;	/* of the events that are restricted to one; NULL: none is */
 	bool exec_enables;		/* the first enable() is the workload's exec */
 	__u64 lost;			/* what could not be counted before we began */
 	int calls_fd;			/* what to wait for: calls, and a timer if there is need */
@@ -177,6 +180,19 @@ static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_gr
 	return 0;
 }
 
+/* What is repeated for another cgroup is the same event. */
+static int copy_model(const struct bperf *bperf, struct evsel *evsel)
+{
+	const struct evsel *model = evsel->model;
+
+	if (model->state == EVSEL_COUNTING)
+		return set_counting(bperf->base.plan, evsel,
+				    ((struct bperf_evsel *)model->priv)->slot);
+	evsel->state = model->state;
+	evsel->err = model->err;
+	return 0;
+}
+
 static int open_events(struct bperf *bperf)
 {
 	struct evlist *evlist = bperf->base.plan->evlist;
@@ -185,10 +201,16 @@ static int open_events(struct bperf *bperf)
 	for (int i = 0; i < evlist->nr && !err; i++) {
 		struct evsel *evsel = evlist->evsels[i];
 
-		if (evsel->counter != &bperf->base || !evsel__is_leader(evsel))
+		if (evsel->counter != &bperf->base || evsel->state != EVSEL_UNOPENED)
 			continue;
-		/* One event for a whole package or box cannot tell tasks apart. */
-		if (evsel->threads && evsel->needs_cpu) {
+		if (evsel->model) {
+			err = copy_model(bperf, evsel);
+			continue;
+		}
+		if (!evsel__is_leader(evsel))
+			continue;
+		/* One event for a whole package or box cannot tell tasks or cgroups apart. */
+		if ((evsel->threads || evsel->cgroup) && evsel->needs_cpu) {
 			for (int m = 0; m < evsel->nr_members; m++)
 				refuse(evlist->evsels[i + m], -EINVAL);
 			continue;
@@ -217,7 +239,7 @@ static int collect_cpus(struct bperf *bperf)
 		bool is_used = false;
 
 		evlist__for_each(evlist, evsel, i) {
-			if (is_counting(&bperf->base, evsel) &&
+			if (is_counting(&bperf->base, evsel) && !evsel->cgroup &&
 			    cpumap__has(evsel->cpus, possible->cpu[c]))
 				is_used = true;
 		}
@@ -231,34 +253,50 @@ static int collect_cpus(struct bperf *bperf)
 	return bperf->cpus && bperf->sharing ? 0 : -ENOMEM;
 }
 
-static bool counts_switches(const struct evsel *evsel)
+static enum switch_event switches_of(const struct evsel *evsel)
 {
-	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES) &&
-	       !evsel->attr.exclude_kernel;
+	if (evsel->attr.exclude_kernel)
+		return NO_SWITCHES;
+	if (evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES))
+		return ALL_SWITCHES;
+	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES) ?
+		       CGROUP_SWITCHES : NO_SWITCHES;
 }
 
-/* Have the events counted for the target's tasks; an event given twice is one to the leader. */
-static int open_tasks(struct bperf *bperf)
+/*
+ * The slots that scopes count; an event given twice is one to the leader.
+ * @slots, @is_switches: MAX_EVENTS of them. Return: how many.
+ */
+static int collect_slots(struct bperf *bperf, bool of_cgroups, int *slots, int *is_switches)
 {
-	const struct counter_plan *plan = bperf->base.plan;
-	bool is_switches[MAX_EVENTS];
-	int slots[MAX_EVENTS], nr = 0, i, err;
 	struct evsel *evsel;
+	int nr = 0, i;
 
-	evlist__for_each(plan->evlist, evsel, i) {
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		struct bperf_evsel *priv = evsel->priv;
 
-		if (!is_counting(&bperf->base, evsel))
+		if (!is_counting(&bperf->base, evsel) || !evsel->cgroup == of_cgroups)
 			continue;
 		for (priv->event = 0; priv->event < nr; priv->event++) {
 			if (slots[priv->event] == priv->slot)
 				break;
 		}
 		if (priv->event == nr) {
-			is_switches[nr] = counts_switches(evsel);
+			is_switches[nr] = switches_of(evsel);
 			slots[nr++] = priv->slot;
 		}
 	}
+	return nr;
+}
+
+/* Have the events counted for the target's tasks. */
+static int open_tasks(struct bperf *bperf)
+{
+	const struct counter_plan *plan = bperf->base.plan;
+	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], i, err;
+	int nr = collect_slots(bperf, false, slots, is_switches);
+	struct evsel *evsel;
+
 	if (!nr)
 		return 0;
 	bperf->exec_enables = plan->enable_on_exec;
@@ -274,6 +312,33 @@ static int open_tasks(struct bperf *bperf)
 			refuse(evsel, -ESRCH);
 	}
 	return 0;
+}
+
+/* The same for cgroups. */
+static int open_cgroups(struct bperf *bperf)
+{
+	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], err;
+	int nr = collect_slots(bperf, true, slots, is_switches);
+
+	if (!nr)
+		return 0;
+	err = bperf_cgroups__new(bperf->leader, bperf->base.plan->cgroups, slots, is_switches, nr,
+				 &bperf->cgroups);
+	if (!err)
+		bperf->lost = leader_tasks__lost(bperf->leader);
+	return err;
+}
+
+static bool counts_cgroups(const struct bperf *bperf)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		if (evsel->counter == &bperf->base && evsel->cgroup)
+			return true;
+	}
+	return false;
 }
 
 static int add_call(struct bperf *bperf, int fd)
@@ -315,11 +380,13 @@ static int bperf__open(struct counter *self)
 		return -ENOMEM;
 	err = attr_map__lock(path, self->plan->trusted_owners, &bperf->attr_map);
 	if (!err)
-		err = leader__join(bperf->attr_map, &bperf->leader);
+		err = leader__join(bperf->attr_map, counts_cgroups(bperf), &bperf->leader);
 	if (!err)
 		err = open_events(bperf);
 	if (!err)
 		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
+	if (!err)
+		err = open_cgroups(bperf);
 	if (!err)
 		err = open_calls(bperf);
 	if (bperf->attr_map)
@@ -386,7 +453,8 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 	evlist__for_each(evlist, evsel, i) {
 		const struct bperf_evsel *priv = evsel->priv;
 
-		if (!is_counting(&bperf->base, evsel) || !cpumap__has(evsel->cpus, cpu))
+		if (!is_counting(&bperf->base, evsel) || evsel->cgroup ||
+		    !cpumap__has(evsel->cpus, cpu))
 			continue;
 		mask[priv->slot / 64] |= 1ULL << priv->slot % 64;
 		bperf->sharing[nr++] = evsel;
@@ -474,14 +542,53 @@ static int take_tasks(struct bperf *bperf, enum moment moment)
 	return 0;
 }
 
+/* One that came or went since the last look has no row, or none any more. */
+static bool is_vacant(const struct evsel *evsel)
+{
+	return evsel->cgroup->state == CGROUP_NEW || evsel->cgroup->state == CGROUP_FREE;
+}
+
+static int take_cgroups(struct bperf *bperf, enum moment moment)
+{
+	struct evsel *evsel;
+	int i, err;
+
+	err = bperf_cgroups__read(bperf->cgroups);
+	if (err) {
+		pr_err("reading the shared counts failed: %s", strerror(-err));
+		return err;
+	}
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel) || !evsel->cgroup || is_vacant(evsel))
+			continue;
+		for (int c = 0; c < evsel->cpus->nr; c++) {
+			struct counts_values total =
+				bperf_cgroups__on_cpu(bperf->cgroups, priv->event,
+						      evsel->cgroup->pos, evsel->cpus->cpu[c]);
+			struct event_reading now = {
+				.counter = total.val,
+				.enabled_ns = total.ena,
+				.running_ns = total.run,
+			};
+
+			take(evsel, c, &now, moment);
+		}
+	}
+	return 0;
+}
+
 static int sync_all(struct bperf *bperf, enum moment moment)
 {
 	int err = 0;
 
-	if (!bperf->cpus)
-		return bperf->tasks ? take_tasks(bperf, moment) : 0;
-	for (int i = 0; i < bperf->cpus->nr && !err; i++)
+	if (bperf->tasks)
+		err = take_tasks(bperf, moment);
+	for (int i = 0; bperf->cpus && i < bperf->cpus->nr && !err; i++)
 		err = sync_cpu(bperf, bperf->cpus->cpu[i], moment);
+	if (!err && bperf->cgroups)
+		err = take_cgroups(bperf, moment);
 	return err;
 }
 
@@ -516,6 +623,68 @@ static int bperf__read(struct counter *self)
 	struct bperf *bperf = to_bperf(self);
 
 	return bperf->is_enabled ? sync_all(bperf, READ) : 0;
+}
+
+static int update_cgroups(struct bperf *bperf)
+{
+	int err;
+
+	if (bperf_cgroups__is_current(bperf->cgroups))
+		return 0;
+	err = attr_map__relock(bperf->attr_map);
+	if (err)
+		return err;
+	err = bperf_cgroups__update(bperf->cgroups);
+	attr_map__unlock(bperf->attr_map);
+	return err;
+}
+
+/* What a place has counted for a cgroup that is gone is not this one's. */
+static void begin_anew(struct bperf *bperf, struct evsel *evsel)
+{
+	struct bperf_evsel *priv = evsel->priv;
+
+	for (int c = 0; c < evsel->cpus->nr; c++) {
+		priv->cell[c] = (struct bperf_cpu){ .has_base = bperf->is_enabled };
+		evsel->counts->values[c] = (struct counts_values){};
+	}
+}
+
+static int bperf__look(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	return bperf->cgroups ? bperf_cgroups__look(bperf->cgroups) : 0;
+}
+
+static int bperf__add(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+	struct evsel *evsel;
+	int i, err;
+
+	if (!bperf->cgroups)
+		return 0;
+	err = update_cgroups(bperf);
+	if (!err)
+		err = open_events(bperf);
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (!err && is_counting(self, evsel) && evsel->cgroup &&
+		    evsel->cgroup->state == CGROUP_NEW) {
+			if (evsel->model)
+				((struct bperf_evsel *)evsel->priv)->event =
+					((struct bperf_evsel *)evsel->model->priv)->event;
+			begin_anew(bperf, evsel);
+		}
+	}
+	return err;
+}
+
+static int bperf__drop(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	return bperf->cgroups ? update_cgroups(bperf) : 0;
 }
 
 static int bperf__calls_fd(struct counter *self)
@@ -564,14 +733,18 @@ static void bperf__destroy(struct counter *self)
 		free(evsel->priv);
 		evsel->priv = NULL;
 	}
-	if (bperf->tasks && leader_tasks__lost(bperf->leader) > bperf->lost)
+	if ((bperf->tasks || bperf->cgroups) && leader_tasks__lost(bperf->leader) > bperf->lost)
 		pr_warn("%llu readings, switches or new tasks were missed: counts may be short",
 			leader_tasks__lost(bperf->leader) - bperf->lost);
+	if (bperf->cgroups && bperf_cgroups__missed(bperf->cgroups))
+		pr_warn("%llu new cgroups came faster than they could be followed: what they did at first is counted only for those above them",
+			bperf_cgroups__missed(bperf->cgroups));
 	/* Without the lock we go as a crash would: the next run cleans up. */
 	if (bperf->leader && !attr_map__relock(bperf->attr_map))
 		leader__leave(bperf->leader);
 	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
 	bperf_tasks__delete(bperf->tasks);
+	bperf_cgroups__delete(bperf->cgroups);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
 	close_fd(&bperf->calls_fd);
@@ -587,6 +760,9 @@ static const struct counter_ops bperf_ops = {
 	.enable = bperf__enable,
 	.disable = bperf__disable,
 	.read = bperf__read,
+	.look = bperf__look,
+	.add = bperf__add,
+	.drop = bperf__drop,
 	.calls_fd = bperf__calls_fd,
 	.answer = bperf__answer,
 	.destroy = bperf__destroy,

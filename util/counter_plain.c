@@ -2,6 +2,7 @@
 /* Counting with perf events of one's own: one per event, CPU and thread. */
 #include "counter.h"
 
+#include "cgroup.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
@@ -12,6 +13,7 @@
 #include "util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,6 +28,7 @@ struct plain_evsel {
 struct plain {
 	struct counter base;
 	bool exec_enables;		/* the first enable() is the workload's exec */
+	bool is_enabled;
 };
 
 static struct plain *to_plain(struct counter *counter)
@@ -100,11 +103,13 @@ static void warn_gone(const struct counter *self, const struct evsel *evsel, int
 		pr_warn("thread %d has ended: not counted", thread_at(evsel, thread));
 }
 
+/* @cgroup: its directory, -1: it is not restricted to one */
 static int open_one(struct counter *self, struct evsel *evsel, struct evsel *group, int cpu_idx,
-		    int thread)
+		    int thread, int cgroup)
 {
 	const struct plain_evsel *priv = evsel->priv;
 	int cpu = evsel->cpus->cpu[cpu_idx];
+	pid_t pid = cgroup >= 0 ? cgroup : thread_at(evsel, thread);
 	struct perf_event_attr attr;
 	int group_fd = -1, fd;
 
@@ -115,7 +120,8 @@ static int open_one(struct counter *self, struct evsel *evsel, struct evsel *gro
 	}
 	do {
 		fill_attr(self->plan, evsel, !group, priv->in_group, &attr);
-		fd = perf_event__open(&attr, thread_at(evsel, thread), cpu, group_fd, 0);
+		fd = perf_event__open(&attr, pid, cpu, group_fd,
+				      cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
 	} while (fd < 0 && ask_less(evsel, fd, !cpu_idx && !thread));
 	return fd;
 }
@@ -128,10 +134,16 @@ static int open_evsel(struct counter *self, struct evsel *evsel, struct evsel *g
 {
 	bool is_single = nr_threads(evsel) == 1;
 	int nr_open = 0, err = -ESRCH;
+	int cgroup __cleanup(close_fd) = -1;
 
+	if (evsel->cgroup) {
+		cgroup = open(evsel->cgroup->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (cgroup < 0)
+			return errno == ENOENT ? -ESRCH : -errno;
+	}
 	for (int thread = 0; thread < nr_threads(evsel); thread++) {
 		for (int i = 0; i < evsel->cpus->nr; i++) {
-			int fd = open_one(self, evsel, group, i, thread);
+			int fd = open_one(self, evsel, group, i, thread, cgroup);
 
 			if (fd >= 0) {
 				*fd_at(evsel, i, thread) = fd;
@@ -240,15 +252,44 @@ static int set_filters(struct counter *self)
 	return err;
 }
 
+static bool is_to_open(const struct counter *self, const struct evsel *evsel)
+{
+	return evsel->counter == self && evsel->state == EVSEL_UNOPENED &&
+	       (!evsel->cgroup || evsel->cgroup->state != CGROUP_FREE);
+}
+
+/* Each event of each cgroup takes a descriptor per CPU: said before the first is opened. */
+static int reserve(struct counter *self)
+{
+	unsigned long nr = 0, nr_cgroups = 0, limit = 0;
+	const struct cgroup *last = NULL;
+	struct evsel *evsel;
+	int i, err;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self || !evsel->cgroup ||
+		    evsel->cgroup->state == CGROUP_FREE)
+			continue;
+		nr += nr_fds(evsel);
+		nr_cgroups += evsel->cgroup != last;
+		last = evsel->cgroup;
+	}
+	err = nr ? perf_event__reserve(nr, &limit) : 0;
+	if (err == -EMFILE)
+		pr_err("counting by cgroup needs %lu descriptors (cgroups: %lu, events of each on each CPU), but the limit is %lu (raise it with ulimit -n, or count with --bpf-counters)",
+		       nr, nr_cgroups, limit);
+	return err;
+}
+
 static int plain__open(struct counter *self)
 {
 	struct evlist *evlist = self->plan->evlist;
-	int err = 0;
+	int err = reserve(self);
 
 	for (int i = 0; i < evlist->nr && !err; i++) {
 		struct evsel *evsel = evlist->evsels[i];
 
-		if (evsel->counter != self || !evsel__is_leader(evsel))
+		if (!is_to_open(self, evsel) || !evsel__is_leader(evsel))
 			continue;
 		err = open_group(self, &evlist->evsels[i], evsel->nr_members, evsel->weak);
 		if (err != -EAGAIN)
@@ -268,7 +309,13 @@ static bool leads_group(const struct counter *self, const struct evsel *evsel)
 	       ((struct plain_evsel *)evsel->priv)->group == evsel;
 }
 
-static int control_all(struct counter *self, unsigned long request)
+static bool is_new(const struct evsel *evsel)
+{
+	return evsel->cgroup && evsel->cgroup->state == CGROUP_NEW;
+}
+
+/* @only_new: those of cgroups that just came */
+static int control_all(struct counter *self, unsigned long request, bool only_new)
 {
 	struct evsel *evsel;
 	int err = 0, i;
@@ -276,7 +323,7 @@ static int control_all(struct counter *self, unsigned long request)
 	evlist__for_each(self->plan->evlist, evsel, i) {
 		struct plain_evsel *priv = evsel->priv;
 
-		if (!leads_group(self, evsel))
+		if (!leads_group(self, evsel) || (only_new && !is_new(evsel)))
 			continue;
 		for (int n = 0; n < nr_fds(evsel); n++) {
 			if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
@@ -290,16 +337,41 @@ static int plain__enable(struct counter *self)
 {
 	struct plain *plain = to_plain(self);
 
+	plain->is_enabled = true;
 	if (plain->exec_enables) {
 		plain->exec_enables = false;
 		return 0;
 	}
-	return control_all(self, PERF_EVENT_IOC_ENABLE);
+	return control_all(self, PERF_EVENT_IOC_ENABLE, false);
 }
 
 static int plain__disable(struct counter *self)
 {
-	return control_all(self, PERF_EVENT_IOC_DISABLE);
+	to_plain(self)->is_enabled = false;
+	return control_all(self, PERF_EVENT_IOC_DISABLE, false);
+}
+
+static int plain__add(struct counter *self)
+{
+	int err = plain__open(self);
+
+	return !err && to_plain(self)->is_enabled ?
+		       control_all(self, PERF_EVENT_IOC_ENABLE, true) : err;
+}
+
+static int plain__drop(struct counter *self)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (evsel->counter != self || !evsel->cgroup ||
+		    evsel->cgroup->state != CGROUP_GONE)
+			continue;
+		close_evsel(evsel);
+		evsel->state = EVSEL_UNOPENED;
+	}
+	return 0;
 }
 
 /* Single: {value, enabled, running}; in a group: {nr, enabled, running, nr * {value, id}}. */
@@ -369,6 +441,8 @@ static const struct counter_ops plain_ops = {
 	.enable = plain__enable,
 	.disable = plain__disable,
 	.read = plain__read,
+	.add = plain__add,
+	.drop = plain__drop,
 	.destroy = plain__destroy,
 };
 

@@ -2,6 +2,7 @@
 /* Values that perf itself provides: clocks of the run, and what the machine is like. */
 #include "counter.h"
 
+#include "cgroup.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
@@ -68,7 +69,7 @@ static int tool__open(struct counter *self)
 	int i, err;
 
 	evlist__for_each(self->plan->evlist, evsel, i) {
-		if (evsel->counter != self)
+		if (evsel->counter != self || evsel->state != EVSEL_UNOPENED)
 			continue;
 		err = evsel__alloc_counts(evsel);
 		if (err)
@@ -151,6 +152,25 @@ static int tool__disable(struct counter *self)
 	return take_all(self, END);
 }
 
+/* Those of a new cgroup begin now. */
+static int tool__add(struct counter *self)
+{
+	struct evsel *evsel;
+	int i, err = tool__open(self);
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		if (err || evsel->counter != self || !evsel->cgroup ||
+		    evsel->cgroup->state != CGROUP_NEW || evsel->state != EVSEL_COUNTING)
+			continue;
+		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
+			*counts__at(evsel->counts, c, 0) = (struct counts_values){};
+			if (((struct tool *)self)->is_enabled)
+				take(self->plan, evsel, c, 0, BEGIN);
+		}
+	}
+	return err;
+}
+
 static void tool__destroy(struct counter *self)
 {
 	struct evsel *evsel;
@@ -171,6 +191,7 @@ static const struct counter_ops tool_ops = {
 	.enable = tool__enable,
 	.disable = tool__disable,
 	.read = tool__read,
+	.add = tool__add,
 	.destroy = tool__destroy,
 };
 

@@ -42,6 +42,34 @@ int evlist__add(struct evlist *list, struct evsel *evsel)
 	return 0;
 }
 
+int evlist__repeat(struct evlist *list, int nr, const struct cgroup *cgroup)
+{
+	int first = list->nr;
+
+	for (int i = 0; i < nr; i++) {
+		struct evsel *clone = evsel__clone(list->evsels[i]);
+
+		if (!clone)
+			return -ENOMEM;
+		clone->cgroup = cgroup;
+		clone->model = list->evsels[i];
+		if (evlist__add(list, clone)) {
+			evsel__delete(clone);
+			return -ENOMEM;
+		}
+	}
+	for (int i = 0; i < nr; i++) {
+		const struct evsel *model = list->evsels[i];
+		struct evsel *clone = list->evsels[first + i];
+
+		clone->leader = list->evsels[first + model->leader->idx];
+		clone->nr_members = model->nr_members;
+		if (model->merge_leader)
+			clone->merge_leader = list->evsels[first + model->merge_leader->idx];
+	}
+	return first;
+}
+
 void evlist__truncate(struct evlist *list, int nr)
 {
 	while (list->nr > nr)

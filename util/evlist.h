@@ -26,6 +26,14 @@ void evlist__group(struct evlist *list, int first, int nr);
 /** evlist__ungroup() - dissolve the group of @leader: every member stands alone */
 void evlist__ungroup(struct evlist *list, struct evsel *leader);
 
+/**
+ * evlist__repeat() - append the first @nr events once more, for another cgroup
+ * @nr: no group is cut; the events of them that are merged or grouped are so among themselves
+ *
+ * Return: the position of the first new one, or -ENOMEM.
+ */
+int evlist__repeat(struct evlist *list, int nr, const struct cgroup *cgroup);
+
 /** evlist__truncate() - delete the events from position @nr on */
 void evlist__truncate(struct evlist *list, int nr);
 

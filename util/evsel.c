@@ -41,6 +41,55 @@ no_memory:
 	return NULL;
 }
 
+/* NULL stays NULL. *failed is set, never cleared. */
+static char *copy_text(const char *text, bool *failed)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	*failed |= text && !copy;
+	return copy;
+}
+
+static struct cpumap *copy_cpus(const struct cpumap *cpus, bool *failed)
+{
+	struct cpumap *copy = cpus ? cpumap__dup(cpus) : NULL;
+
+	*failed |= cpus && !copy;
+	return copy;
+}
+
+struct evsel *evsel__clone(const struct evsel *evsel)
+{
+	struct evsel *clone = malloc(sizeof(*clone));
+	bool failed = false;
+
+	if (!clone)
+		return NULL;
+	*clone = *evsel;
+	clone->name = copy_text(evsel->name, &failed);
+	clone->unit = copy_text(evsel->unit, &failed);
+	clone->pmu_event = copy_text(evsel->pmu_event, &failed);
+	clone->filter = copy_text(evsel->filter, &failed);
+	clone->metric_id = copy_text(evsel->metric_id, &failed);
+	clone->group_name = copy_text(evsel->group_name, &failed);
+	clone->own_cpus = copy_cpus(evsel->own_cpus, &failed);
+	clone->cpus = copy_cpus(evsel->cpus, &failed);
+	clone->leader = clone;
+	clone->nr_members = 1;
+	clone->merge_leader = NULL;
+	clone->idx = -1;
+	clone->counter = NULL;
+	clone->priv = NULL;
+	clone->state = EVSEL_UNOPENED;
+	clone->err = 0;
+	clone->counts = NULL;
+	if (!failed)
+		return clone;
+	evsel__delete(clone);
+	errno = ENOMEM;
+	return NULL;
+}
+
 void evsel__delete(struct evsel *evsel)
 {
 	if (!evsel)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cgroup;
 struct counter;
 struct counts;
 struct cpumap;
@@ -80,7 +81,8 @@ struct evsel {
 	bool is_default;		/* of the default set: unsupported members are hidden without -v */
 	bool keep_row;			/* of the default set, and yet shown when unsupported */
 	bool hidden;			/* counted for others' sake, has no row of its own */
-	const char *cgroup_name;	/* NULL: not restricted to a cgroup; borrowed */
+	const struct cgroup *cgroup;	/* NULL: not restricted to one; borrowed */
+	const struct evsel *model;	/* --for-each-cgroup: the one of the first cgroup that this repeats */
 
 	/* 2: where it is counted */
 	struct cpumap *cpus;		/* owned; cpumap__any() for tasks */
@@ -96,6 +98,13 @@ struct evsel {
 
 /** evsel__new() - an event of that attr and printed name (copied); NULL with errno ENOMEM */
 struct evsel *evsel__new(const struct perf_event_attr *attr, const char *name);
+
+/**
+ * evsel__clone() - the same event once more, not in any list or group yet
+ *
+ * Return: NULL with errno ENOMEM.
+ */
+struct evsel *evsel__clone(const struct evsel *evsel);
 
 /** evsel__delete() - free it; the back end must have closed it before. NULL is ignored */
 void evsel__delete(struct evsel *evsel);

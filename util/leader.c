@@ -4,6 +4,7 @@
 #include "attr_map.h"
 #include "cpumap.h"
 #include "leader_events.h"
+#include "leader_links.h"
 #include "leader_serve.h"
 #include "leader_tasks.h"
 #include "msg.h"
@@ -140,6 +141,12 @@ static size_t readings_size(const struct leader *leader)
 	return leader__page_up(leader->nr_cpus * sizeof(struct cpu_readings));
 }
 
+static bool is_for_cgroups(enum leader_prog prog)
+{
+	return prog == LEADER_ON_CGROUP_SWITCH || prog == LEADER_ON_CGROUP_SYNC ||
+	       prog == LEADER_ON_ATTACH || prog == LEADER_ON_MKDIR;
+}
+
 /*
  * Take hold of every part that the registry names. A part that is gone means that the last run has
  * just ended and the leader is being taken apart: -ENOENT.
@@ -168,7 +175,8 @@ static int take_parts(struct leader *leader)
 		if (!reg->prog_ids[i])
 			continue;
 		leader->prog_fds[i] = bpf_prog_get_fd_by_id(reg->prog_ids[i]);
-		if (leader->prog_fds[i] < 0)
+		/* Those for cgroups live no longer than the runs that count cgroups. */
+		if (leader->prog_fds[i] < 0 && !is_for_cgroups(i))
 			return -errno;
 	}
 	leader->readings = leader__map_memory(leader->map_fds[LEADER_READINGS], readings_size(leader),
@@ -357,43 +365,55 @@ static struct bpf_link *attach_quiet(struct bpf_program *prog)
 	return NULL;
 }
 
+static void list_parts(const struct leader_bpf *skel, struct bpf_map *maps[NR_LEADER_MAPS],
+		       struct bpf_program *progs[NR_LEADER_PROGS])
+{
+	maps[LEADER_REGISTRY] = skel->maps.registry;
+	maps[LEADER_EVENTS] = skel->maps.events;
+	maps[LEADER_READINGS] = skel->maps.readings;
+	maps[LEADER_SHARED] = skel->maps.perf_shared_v0;
+	maps[LEADER_CPUS] = skel->maps.cpus;
+	maps[LEADER_CLASSES] = skel->maps.classes;
+	maps[LEADER_SETS] = skel->maps.sets;
+	maps[LEADER_SUMS] = skel->maps.sums;
+	maps[LEADER_TASKS] = skel->maps.tasks;
+	maps[LEADER_BUCKETS] = skel->maps.buckets;
+	maps[LEADER_MARKING] = skel->maps.marking;
+	maps[LEADER_TRANSITIONS] = skel->maps.transitions;
+	maps[LEADER_WANTED] = skel->maps.wanted;
+	maps[LEADER_COUNTS] = skel->maps.counts;
+	maps[LEADER_CALLS] = skel->maps.calls;
+	maps[LEADER_FOREIGN] = skel->maps.foreign;
+	maps[LEADER_DIFFS] = skel->maps.diffs;
+	maps[LEADER_CLOCK] = skel->maps.bss;
+	maps[LEADER_NEWBORNS] = skel->maps.newborns;
+	maps[LEADER_CGROUPS] = skel->maps.cgroups;
+	maps[LEADER_CGROUP_IDS] = skel->maps.cgroup_ids;
+	progs[LEADER_ON_SWITCH] = skel->progs.on_switch;
+	progs[LEADER_ON_SYNC] = skel->progs.on_sync;
+	progs[LEADER_ON_NEWTASK] = skel->progs.on_newtask;
+	progs[LEADER_ON_RENAME] = skel->progs.on_rename;
+	progs[LEADER_ON_EXIT] = skel->progs.on_exit;
+	progs[LEADER_ON_FREE] = skel->progs.on_free;
+	progs[LEADER_ON_MARK] = skel->progs.on_mark;
+	progs[LEADER_ON_EXIT_EVENT] = skel->progs.on_exit_event;
+	progs[LEADER_ON_HOTPLUG] = skel->progs.on_hotplug;
+	progs[LEADER_ON_CGROUP_SWITCH] = skel->progs.on_cgroup_switch;
+	progs[LEADER_ON_CGROUP_SYNC] = skel->progs.on_cgroup_sync;
+	progs[LEADER_ON_ATTACH] = skel->progs.on_attach;
+	progs[LEADER_ON_MKDIR] = skel->progs.on_mkdir;
+}
+
 /* Fill in the registry's header; the layout goes last: it makes the leader complete. */
 static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, struct bpf_link *link,
 			struct bpf_link *hotplug_link)
 {
-	struct bpf_map *const maps[NR_LEADER_MAPS] = {
-		[LEADER_REGISTRY] = skel->maps.registry,
-		[LEADER_EVENTS] = skel->maps.events,
-		[LEADER_READINGS] = skel->maps.readings,
-		[LEADER_SHARED] = skel->maps.perf_shared_v0,
-		[LEADER_CPUS] = skel->maps.cpus,
-		[LEADER_CLASSES] = skel->maps.classes,
-		[LEADER_SETS] = skel->maps.sets,
-		[LEADER_SUMS] = skel->maps.sums,
-		[LEADER_TASKS] = skel->maps.tasks,
-		[LEADER_BUCKETS] = skel->maps.buckets,
-		[LEADER_MARKING] = skel->maps.marking,
-		[LEADER_TRANSITIONS] = skel->maps.transitions,
-		[LEADER_WANTED] = skel->maps.wanted,
-		[LEADER_COUNTS] = skel->maps.counts,
-		[LEADER_CALLS] = skel->maps.calls,
-		[LEADER_FOREIGN] = skel->maps.foreign,
-		[LEADER_DIFFS] = skel->maps.diffs,
-	};
-	struct bpf_program *const progs[NR_LEADER_PROGS] = {
-		[LEADER_ON_SWITCH] = skel->progs.on_switch,
-		[LEADER_ON_SYNC] = skel->progs.on_sync,
-		[LEADER_ON_NEWTASK] = skel->progs.on_newtask,
-		[LEADER_ON_RENAME] = skel->progs.on_rename,
-		[LEADER_ON_EXIT] = skel->progs.on_exit,
-		[LEADER_ON_FREE] = skel->progs.on_free,
-		[LEADER_ON_MARK] = skel->progs.on_mark,
-		[LEADER_ON_EXIT_EVENT] = skel->progs.on_exit_event,
-		[LEADER_ON_HOTPLUG] = skel->progs.on_hotplug,
-	};
+	struct bpf_map *maps[NR_LEADER_MAPS];
+	struct bpf_program *progs[NR_LEADER_PROGS];
 	struct registry *reg;
 	int err = 0;
 
+	list_parts(skel, maps, progs);
 	reg = leader__map_memory(bpf_map__fd(skel->maps.registry), leader__page_up(sizeof(*reg)),
 			 PROT_READ | PROT_WRITE);
 	if (!reg)
@@ -427,9 +447,11 @@ static int write_header(struct attr_map *attr_map, struct leader_bpf *skel, stru
 	return err;
 }
 
-static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
+static int open_and_load(int nr_cpus, bool with_kprobe, bool with_cgroups, struct leader_bpf **out)
 {
 	int chunk __cleanup(close_fd) = leader_tasks__new_chunk(nr_cpus);
+	struct bpf_map *maps[NR_LEADER_MAPS];
+	struct bpf_program *progs[NR_LEADER_PROGS];
 	struct leader_bpf *skel;
 	int err;
 
@@ -455,10 +477,15 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 	}
 	/* Verified as long as anything else here, so only one of them. */
 	bpf_program__set_autoload(skel->progs.on_exit_event, with_kprobe);
+	list_parts(skel, maps, progs);
+	for (int i = 0; i < NR_LEADER_PROGS; i++) {
+		if (is_for_cgroups(i))
+			bpf_program__set_autoload(progs[i], with_cgroups);
+	}
 	bpf_program__set_autoload(skel->progs.on_exit, !with_kprobe);
 	err = leader_bpf__load(skel);
 	if (!err && with_kprobe)
-		err = leader_tasks__try_kprobe(bpf_program__fd(skel->progs.on_exit_event));
+		err = leader_links__try_kprobe(bpf_program__fd(skel->progs.on_exit_event));
 	if (err) {
 		leader_bpf__destroy(skel);
 		return err;
@@ -468,7 +495,7 @@ static int open_and_load(int nr_cpus, bool with_kprobe, struct leader_bpf **out)
 }
 
 /* A leader of our own making is joined like any other: by its ids. */
-static int load(struct attr_map *attr_map, struct leader **out)
+static int load(struct attr_map *attr_map, bool with_cgroups, struct leader **out)
 {
 	char *kprobes __cleanup(free_ptr) =
 		xasprintf("%s/bus/event_source/devices/kprobe", sysfs_root());
@@ -481,9 +508,9 @@ static int load(struct attr_map *attr_map, struct leader **out)
 	if (!possible)
 		return -errno;
 	libbpf_set_print(drop_verbose);
-	err = open_and_load(cpumap__max(possible) + 1, with_kprobe, &skel);
+	err = open_and_load(cpumap__max(possible) + 1, with_kprobe, with_cgroups, &skel);
 	if (err && with_kprobe)
-		err = open_and_load(cpumap__max(possible) + 1, false, &skel);
+		err = open_and_load(cpumap__max(possible) + 1, false, with_cgroups, &skel);
 	if (err)
 		goto out;
 	link = attach_quiet(skel->progs.on_switch);
@@ -506,6 +533,63 @@ out:
 	bpf_link__destroy(hotplug_link);
 	leader_bpf__destroy(skel);
 	cpumap__delete(possible);
+	return err;
+}
+
+/* Let others find the programs. */
+static int add_cgroup_progs(struct leader *leader, struct bpf_program *const *progs)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
+		if (!is_for_cgroups(i))
+			continue;
+		close_fd(&leader->prog_fds[i]);
+		leader->prog_fds[i] = fcntl(bpf_program__fd(progs[i]), F_DUPFD_CLOEXEC, 3);
+		if (leader->prog_fds[i] < 0)
+			return -errno;
+		err = prog_id(leader->prog_fds[i], &leader->registry->prog_ids[i]);
+	}
+	return err;
+}
+
+/* The same object once more, with the leader's maps and only these programs. */
+int leader__load_cgroups(struct leader *leader)
+{
+	struct bpf_map *maps[NR_LEADER_MAPS];
+	struct bpf_program *progs[NR_LEADER_PROGS];
+	struct leader_bpf *skel;
+	bool is_there = true;
+	int err = 0;
+
+	for (int i = 0; i < NR_LEADER_PROGS; i++) {
+		__u32 id = leader->registry->prog_ids[i];
+
+		if (!is_for_cgroups(i))
+			continue;
+		if (leader->prog_fds[i] < 0 && id)
+			leader->prog_fds[i] = bpf_prog_get_fd_by_id(id);
+		is_there &= leader->prog_fds[i] >= 0;
+	}
+	if (is_there)
+		return 0;
+	libbpf_set_print(drop_verbose);
+	skel = leader_bpf__open();
+	if (!skel)
+		return -errno;
+	list_parts(skel, maps, progs);
+	skel->rodata->nr_cpus = leader->nr_cpus;
+	for (int i = 0; i < NR_LEADER_MAPS && !err; i++)
+		err = bpf_map__reuse_fd(maps[i], leader->map_fds[i]);
+	for (int i = 0; i < NR_LEADER_PROGS; i++)
+		bpf_program__set_autoload(progs[i], is_for_cgroups(i));
+	if (!err)
+		err = leader_bpf__load(skel);
+	if (!err)
+		err = add_cgroup_progs(leader, progs);
+	if (err)
+		explain_load(err);
+	leader_bpf__destroy(skel);
 	return err;
 }
 
@@ -543,7 +627,7 @@ int leader__find(struct attr_map *attr_map, struct leader **out)
 	return err;
 }
 
-int leader__join(struct attr_map *attr_map, struct leader **out)
+int leader__join(struct attr_map *attr_map, bool with_cgroups, struct leader **out)
 {
 	struct leader *leader;
 	bool said = false;
@@ -551,7 +635,7 @@ int leader__join(struct attr_map *attr_map, struct leader **out)
 
 	err = leader__find(attr_map, &leader);
 	if (!err && !leader) {
-		err = load(attr_map, &leader);
+		err = load(attr_map, with_cgroups, &leader);
 		said = err != 0;
 	}
 	if (!err)
@@ -644,18 +728,14 @@ static uint64_t nr_slots(const uint64_t mask[MASK_WORDS])
 	return 0;
 }
 
-int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS],
-		 bool with_tasks)
+/* Run a program on a CPU until it says that it has done its work. */
+static int run_on(int prog_fd, int cpu, const uint64_t *args, size_t size)
 {
-	uint64_t args[MASK_WORDS + 2];
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args),
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = size,
 		    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 
-	memcpy(args, mask, MASK_WORDS * sizeof(*args));
-	args[MASK_WORDS] = nr_slots(mask);
-	args[MASK_WORDS + 1] = with_tasks;
 	for (int i = 0; i < SYNC_TRIES; i++) {
-		if (bpf_prog_test_run_opts(leader->prog_fds[LEADER_ON_SYNC], &opts)) {
+		if (bpf_prog_test_run_opts(prog_fd, &opts)) {
 			if (errno == EINTR || errno == EAGAIN)
 				continue;
 			return -errno;
@@ -665,6 +745,22 @@ int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_
 		sched_yield();	/* another run's sync is under way there */
 	}
 	return -EBUSY;
+}
+
+int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS],
+		 bool with_tasks)
+{
+	uint64_t args[MASK_WORDS + 2];
+
+	memcpy(args, mask, MASK_WORDS * sizeof(*args));
+	args[MASK_WORDS] = nr_slots(mask);
+	args[MASK_WORDS + 1] = with_tasks;
+	return run_on(leader->prog_fds[LEADER_ON_SYNC], cpu, args, sizeof(args));
+}
+
+int leader__sync_cgroup(const struct leader *leader, int cpu)
+{
+	return run_on(leader->prog_fds[LEADER_ON_CGROUP_SYNC], cpu, NULL, 0);
 }
 
 void leader__readings(const struct leader *leader, int cpu, const int *slots, int nr,

@@ -46,6 +46,9 @@ struct leader {
 	struct classes classes;
 	struct sum_block *chunks[MAX_CHUNKS];	/* one block per CPU; NULL: not mapped yet */
 	int task_link_fds[NR_TASK_LINKS];
+	struct cgroup_clock *cgroup_clock;
+	struct newborn *newborns;	/* MAX_NEWBORNS */
+	struct reg_cgroup *cgroups;	/* MAX_CGROUPS */
 };
 
 /* Shared with util/leader_*.c: memory of maps, liveness, and the steps that tests stop at. */
@@ -61,12 +64,13 @@ void leader__step(const char *name);
 /**
  * leader__join() - find the machine's leader, or load it, and register this run
  * @attr_map: locked
+ * @with_cgroups: cgroups will be counted: when it is loaded, what follows them is loaded at once
  * @out: on success the leader, released by leader__leave() or leader__delete()
  *
  * What dead runs left is cleaned up first.
  * Return: 0, or -errno after a message.
  */
-int leader__join(struct attr_map *attr_map, struct leader **out);
+int leader__join(struct attr_map *attr_map, bool with_cgroups, struct leader **out);
 
 /**
  * leader__find() - the leader that serves an attr map, without joining it
@@ -111,6 +115,16 @@ void leader__delete(struct leader *leader);
  */
 int leader__sync(const struct leader *leader, int cpu, const uint64_t mask[MASK_WORDS],
 		 bool with_tasks);
+
+/** leader__sync_cgroup() - have a CPU charge the cgroup it runs; the same errors */
+int leader__sync_cgroup(const struct leader *leader, int cpu);
+
+/**
+ * leader__load_cgroups() - load the programs that follow cgroups, unless they are there
+ *
+ * The attr map must be locked. Return: 0, or -errno after a message.
+ */
+int leader__load_cgroups(struct leader *leader);
 
 /**
  * leader__readings() - copy readings of one CPU, all from the same sync

@@ -4,6 +4,7 @@
 #include "attr_map.h"
 #include "foreign.h"
 #include "leader.h"
+#include "leader_links.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "registry.h"
@@ -191,7 +192,7 @@ static void run_on_switch(const struct leader *leader)
 static int start(struct leader *leader)
 {
 	bool is_new = !leader->registry->is_serving;
-	int err = leader_tasks__follow_switches(leader);
+	int err = leader_links__follow_switches(leader);
 
 	if (err)
 		return err;
@@ -240,7 +241,7 @@ static void stop(struct leader *leader)
 	}
 	reg->is_serving = 0;
 	reg->is_hidden = 0;
-	leader_tasks__leave_switches(leader);
+	leader_links__leave_switches(leader);
 }
 
 /* Entries of ours lead nobody here any more; those who are here keep what they have. */

@@ -4,34 +4,15 @@
 #include "classes.h"
 #include "cpumap.h"
 #include "leader.h"
+#include "leader_cgroups.h"
+#include "leader_links.h"
 #include "msg.h"
-#include "perf_event.h"
 #include "util.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/* A tracepoint that still has the link of a run that is just ending (EEXIST up to 6.1). */
-#define ATTACH_TRIES 100
-#define ATTACH_WAIT_US 10000
-
-/* The order is that of attaching: nothing may be marked before all of it can be followed. */
-static const struct {
-	enum leader_prog prog;
-	const char *tracepoint;		/* raw; NULL: the kprobe */
-	bool is_optional;
-} task_links[NR_TASK_LINKS] = {
-	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false },
-	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false },
-	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true },
-	/* Only without the kprobe: in 6.1 it comes earlier, and what is between would be lost. */
-	[TASK_LINK_EXIT] = { LEADER_ON_EXIT, "sched_process_exit", true },
-	[TASK_LINK_RENAME] = { LEADER_ON_RENAME, "task_rename", false },
-	[TASK_LINK_SWITCH] = { LEADER_ON_SWITCH, "sched_switch", false },
-};
 
 /* --- memory --- */
 
@@ -95,6 +76,11 @@ int leader_tasks__map(struct leader *leader)
 	leader->buckets = map_table(leader, LEADER_BUCKETS, sizeof(struct task_bucket) << BUCKET_BITS);
 	leader->marking = map_table(leader, LEADER_MARKING, sizeof(*leader->marking));
 	leader->counts = map_table(leader, LEADER_COUNTS, sizeof(*leader->counts));
+	leader->cgroup_clock = map_table(leader, LEADER_CLOCK, sizeof(*leader->cgroup_clock));
+	leader->newborns = map_table(leader, LEADER_NEWBORNS,
+				     MAX_NEWBORNS * sizeof(*leader->newborns));
+	leader->cgroups = map_table(leader, LEADER_CGROUPS,
+				    MAX_CGROUPS * sizeof(*leader->cgroups));
 	c->reg = leader->registry;
 	c->class = map_table(leader, LEADER_CLASSES, MAX_CLASSES * sizeof(*c->class));
 	c->set = map_table(leader, LEADER_SETS, MAX_SETS * sizeof(*c->set));
@@ -103,16 +89,18 @@ int leader_tasks__map(struct leader *leader)
 	c->add_chunk = add_chunk;
 	c->step = leader__step;
 	c->ctx = leader;
-	return leader->cpus && leader->buckets && leader->marking && leader->counts && c->class &&
-			       c->set ?
+	return leader->cpus && leader->buckets && leader->marking && leader->counts &&
+			       leader->cgroup_clock && leader->newborns && leader->cgroups && c->class && c->set ?
 		       0 :
 		       -ENOMEM;
 }
 
 void leader_tasks__detach(struct leader *leader)
 {
-	for (int i = 0; i < NR_TASK_LINKS; i++)
-		close_fd(&leader->task_link_fds[i]);
+	leader_links__close(leader);
+	unmap_table(leader->cgroup_clock, sizeof(*leader->cgroup_clock));
+	unmap_table(leader->newborns, MAX_NEWBORNS * sizeof(*leader->newborns));
+	unmap_table(leader->cgroups, MAX_CGROUPS * sizeof(*leader->cgroups));
 	unmap_table(leader->cpus, leader->nr_cpus * sizeof(*leader->cpus));
 	unmap_table(leader->buckets, sizeof(struct task_bucket) << BUCKET_BITS);
 	unmap_table(leader->marking, sizeof(*leader->marking));
@@ -130,7 +118,8 @@ int leader_tasks__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int c
 	const uint64_t no_events[MASK_WORDS] = {};
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		__u32 class = __atomic_load_n(&leader->cpus[cpu].task_class, __ATOMIC_ACQUIRE);
+		__u32 class = __atomic_load_n(&leader->cpus[cpu].class[OF_TASK],
+					      __ATOMIC_ACQUIRE);
 		int err;
 
 		if (is_wanted && !is_wanted(ctx, class))
@@ -156,155 +145,16 @@ int leader_tasks__wait(struct leader *leader)
 	return 0;
 }
 
-/*
- * How often a program was skipped because another task, preempted in it, had not left it yet on
- * that CPU: a fork, exec or exit that nobody saw.
- */
-static __u64 nr_skipped(int prog_fd)
-{
-	struct bpf_prog_info info = {};
-	__u32 len = sizeof(info);
-
-	return prog_fd < 0 || bpf_obj_get_info_by_fd(prog_fd, &info, &len) ? 0 :
-									     info.recursion_misses;
-}
-
 __u64 leader_tasks__lost(const struct leader *leader)
 {
 	__u64 lost = leader->counts->failed_inserts;
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
 		lost += leader->cpus[cpu].failed_reads + leader->cpus[cpu].lost;
-	for (int i = 0; i < NR_TASK_LINKS; i++)
-		lost += nr_skipped(leader->prog_fds[task_links[i].prog]);
-	return lost;
+	return lost + leader_links__skipped(leader);
 }
 
-/* --- links --- */
-
-static int open_raw_tracepoint(const char *name, int prog_fd)
-{
-	for (int i = 0;; i++) {
-		int fd = bpf_raw_tracepoint_open(name, prog_fd);
-
-		if (fd >= 0 || errno != EEXIST || i == ATTACH_TRIES)
-			return fd < 0 ? -errno : fd;
-		usleep(ATTACH_WAIT_US);
-	}
-}
-
-/* A link to a kprobe; the kernel has had such since 5.15. */
-static int open_kprobe(const char *function, int prog_fd)
-{
-	char *file __cleanup(free_ptr) =
-		xasprintf("%s/bus/event_source/devices/kprobe/type", sysfs_root());
-	char *type __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
-	struct perf_event_attr attr = { .size = sizeof(attr) };
-	int event __cleanup(close_fd) = -1;
-	int fd;
-
-	if (!type || prog_fd < 0)
-		return -ENOENT;
-	attr.type = atoi(type);
-	attr.kprobe_func = (uintptr_t)function;
-	event = perf_event__open(&attr, -1, 0, -1, 0);
-	if (event < 0)
-		return event;
-	fd = bpf_link_create(prog_fd, event, BPF_PERF_EVENT, NULL);
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_link(enum task_link link, int prog_fd)
-{
-	return task_links[link].tracepoint ?
-		       open_raw_tracepoint(task_links[link].tracepoint, prog_fd) :
-		       open_kprobe("perf_event_exit_task", prog_fd);
-}
-
-int leader_tasks__try_kprobe(int prog_fd)
-{
-	int fd __cleanup(close_fd) = open_link(TASK_LINK_EXIT_EVENT, prog_fd);
-
-	return fd < 0 ? fd : 0;
-}
-
-/* 0; -ENOENT: there is none, or the last run that held it is just ending. */
-static int take_link(struct leader *leader, enum task_link link)
-{
-	__u32 id = leader->registry->task_link_ids[link];
-
-	if (leader->task_link_fds[link] >= 0)
-		return 0;
-	if (!id)
-		return -ENOENT;
-	leader->task_link_fds[link] = bpf_link_get_fd_by_id(id);
-	return leader->task_link_fds[link] < 0 ? -errno : 0;
-}
-
-static int take_links(struct leader *leader)
-{
-	int err = 0;
-
-	for (int i = 0; i < NR_TASK_LINKS && !err; i++) {
-		if (leader->registry->task_link_ids[i] || !task_links[i].is_optional)
-			err = take_link(leader, i);
-	}
-	return err;
-}
-
-/* The others have ended; switches may be followed for other reasons. */
-static void close_links(struct leader *leader)
-{
-	for (int i = 0; i < NR_TASK_LINKS; i++) {
-		if (i != TASK_LINK_SWITCH)
-			close_fd(&leader->task_link_fds[i]);
-	}
-}
-
-static int make_link(struct leader *leader, enum task_link link)
-{
-	int fd, err;
-
-	leader->registry->task_link_ids[link] = 0;
-	fd = open_link(link, leader->prog_fds[task_links[link].prog]);
-	if (fd < 0)
-		return fd;
-	leader->task_link_fds[link] = fd;
-	err = leader__link_id(fd, &leader->registry->task_link_ids[link]);
-	if (!err)
-		leader__step("task-link-made");
-	return err;
-}
-
-int leader_tasks__follow_switches(struct leader *leader)
-{
-	int err = take_link(leader, TASK_LINK_SWITCH);
-
-	return err == -ENOENT ? make_link(leader, TASK_LINK_SWITCH) : err;
-}
-
-void leader_tasks__leave_switches(struct leader *leader)
-{
-	if (leader->task_link_fds[TASK_LINK_NEWTASK] < 0)
-		close_fd(&leader->task_link_fds[TASK_LINK_SWITCH]);
-}
-
-static int make_links(struct leader *leader)
-{
-	for (int i = 0; i < NR_TASK_LINKS; i++) {
-		int err;
-
-		/* One of the two that see exits is not loaded. */
-		if (leader->prog_fds[task_links[i].prog] < 0)
-			continue;
-		err = i == TASK_LINK_SWITCH ? leader_tasks__follow_switches(leader) :
-					      make_link(leader, i);
-		if (err)
-			return err;
-	}
-	leader__set_mode(leader, MODE_TASKS, true);
-	return 0;
-}
+/* --- following --- */
 
 /* Nobody has followed the tasks for a while: what the tables say of them means nothing. */
 static int purge(struct leader *leader)
@@ -332,13 +182,13 @@ static int purge(struct leader *leader)
 		return err;
 	/* Whatever an offline CPU ran when nobody looked, it does not any more. */
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
-		leader->cpus[cpu].task_class = 0;
+		leader->cpus[cpu].class[OF_TASK] = 0;
 	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
-		if (c->class[i].state != REG_FREE)
+		if (c->class[i].state != REG_FREE && !classes__of_cgroups(c, i))
 			classes__fold(c, i, 0);
 	}
 	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
-		if (leader->registry->scope[i].run)
+		if (leader->registry->scope[i].run && !leader->registry->scope[i].cgroup)
 			classes__free_scope(c, i);
 	}
 	return 0;
@@ -346,14 +196,17 @@ static int purge(struct leader *leader)
 
 int leader_tasks__attach(struct leader *leader)
 {
-	int err = take_links(leader);
+	int err = leader_links__take(leader, LINKS_TASKS);
 
 	/* Any other error says nothing of the links: what others count must not be cleared. */
-	if (err != -ENOENT)
-		return err;
-	close_links(leader);
-	err = purge(leader);
-	return err ? err : make_links(leader);
+	if (err == -ENOENT) {
+		err = purge(leader);
+		if (!err)
+			err = leader_links__make(leader, LINKS_TASKS);
+		if (!err)
+			leader__set_mode(leader, MODE_TASKS, true);
+	}
+	return err;
 }
 
 /* --- marking --- */
@@ -540,23 +393,6 @@ static int class_without(struct leader *leader, int class, int run)
 	return class;
 }
 
-/* The class with the most scopes among those that contain one of the run: bases go last. */
-static int deepest(const struct leader *leader, int run)
-{
-	int found = 0, found_depth = 0;
-
-	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
-		int depth;
-
-		if (leader->classes.class[i].state == REG_READY &&
-		    find_scope(leader, i, run, &depth) && depth > found_depth) {
-			found = i;
-			found_depth = depth;
-		}
-	}
-	return found;
-}
-
 /* Whether tasks are in a class with a scope of the run. */
 static bool has_tasks(const struct leader *leader, int run)
 {
@@ -579,7 +415,7 @@ static bool has_cpus(const struct leader *leader, int run)
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
 		const struct cpu_state *state = &leader->cpus[cpu];
-		__u32 class = __atomic_load_n(&state->task_class, __ATOMIC_ACQUIRE);
+		__u32 class = __atomic_load_n(&state->class[OF_TASK], __ATOMIC_ACQUIRE);
 
 		/* It may have left a class whose sums are still on their way to us. */
 		if (find_scope(leader, class, run, &depth) ||
@@ -622,27 +458,69 @@ static int unmark(struct leader *leader, int run)
 	return err;
 }
 
+/* Whether a run has scopes of tasks, or of cgroups. @run -1: any run */
+static bool has_scopes(const struct leader *leader, int run, enum class_kind kind)
+{
+	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
+		const struct reg_scope *scope = &leader->registry->scope[i];
+
+		if (run < 0 ? scope->run : is_of_run(leader, i, run)) {
+			if (!scope->cgroup == (kind == OF_TASK))
+				return true;
+		}
+	}
+	return false;
+}
+
+struct leaving_class { int class, depth; };
+
+/* Those with the most scopes first: bases go last. */
+static int compare_depth(const void *a, const void *b)
+{
+	return ((const struct leaving_class *)b)->depth - ((const struct leaving_class *)a)->depth;
+}
+
+/* Give up all classes with a scope of the run; nothing is in them any more. */
+static int fold_all(struct leader *leader, int run)
+{
+	struct leaving_class *leaving __cleanup(free_ptr) =
+		malloc(leader->registry->nr_classes * sizeof(*leaving));
+	int nr = 0;
+
+	if (!leaving)
+		return -ENOMEM;
+	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
+		if (leader->classes.class[i].state == REG_READY &&
+		    find_scope(leader, i, run, &leaving[nr].depth))
+			leaving[nr++].class = i;
+	}
+	qsort(leaving, nr, sizeof(*leaving), compare_depth);
+	for (int i = 0; i < nr; i++) {
+		int into = class_without(leader, leaving[i].class, run);
+
+		if (into < 0)
+			return into;
+		classes__fold(&leader->classes, leaving[i].class, into);
+	}
+	return 0;
+}
+
 int leader_tasks__remove_scopes(struct leader *leader, int run)
 {
-	struct classes *c = &leader->classes;
-	int class, err = 0;
+	int err = 0;
 
-	if (has_tasks(leader, run) || has_cpus(leader, run))
+	if (has_scopes(leader, run, OF_TASK) && (has_tasks(leader, run) || has_cpus(leader, run)))
 		err = unmark(leader, run);
 	/* From inside a pid namespace not all can be seen: somebody outside will. */
 	if (!err && has_tasks(leader, run))
 		err = -EAGAIN;
-	while (!err && (class = deepest(leader, run))) {
-		int into = class_without(leader, class, run);
-
-		if (into < 0)
-			err = into;
-		else
-			classes__fold(c, class, into);
-	}
+	if (!err && (has_scopes(leader, run, OF_CGROUP) || leader_cgroups__watches(leader, run)))
+		err = leader_cgroups__unmark(leader, run);
+	if (!err)
+		err = fold_all(leader, run);
 	for (__u32 i = 1; i < leader->registry->nr_scopes && !err; i++) {
 		if (is_of_run(leader, i, run))
-			classes__free_scope(c, i);
+			classes__free_scope(&leader->classes, i);
 	}
 	return err;
 }
@@ -650,19 +528,12 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 void leader_tasks__repair(struct leader *leader)
 {
 	struct registry *reg = leader->registry;
-	bool has_scopes = false;
 	__u32 seen = 0;
 
 	classes__repair(&leader->classes);
-	for (__u32 i = 1; i < reg->nr_scopes && !has_scopes; i++)
-		has_scopes = reg->scope[i].run;
-	if (!has_scopes)
-		return;
 	/* The last run that counted tasks died: nothing follows them any more. */
-	if (!leader__is_link_alive(reg->task_link_ids[TASK_LINK_NEWTASK])) {
+	if (has_scopes(leader, -1, OF_TASK) && !leader_links__are_alive(leader, LINKS_TASKS))
 		purge(leader);
-		return;
-	}
 	/* Of runs that died, and what one that left could not remove. */
 	for (__u32 i = 1; i < reg->nr_scopes; i++) {
 		__u32 run = reg->scope[i].run;
@@ -671,17 +542,18 @@ void leader_tasks__repair(struct leader *leader)
 		if (!run || run == seen)
 			continue;
 		seen = run;
-		if (!reg->run[run - 1].token || !leader__is_run_alive(reg->run[run - 1].token))
+		if (run > MAX_RUNS || !reg->run[run - 1].token ||
+		    !leader__is_run_alive(reg->run[run - 1].token))
 			leader_tasks__remove_scopes(leader, run - 1);
 	}
 }
 
 int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u8 *is_switches,
-			    int nr, bool inherits)
+			    int nr, bool inherits, __u64 cgroup)
 {
 	int set = classes__add_set(&leader->classes, slots, is_switches, nr);
 
 	if (set < 0)
 		return set;
-	return classes__add_scope(&leader->classes, leader->run, set, inherits);
+	return classes__add_scope(&leader->classes, leader->run, set, inherits, cgroup);
 }

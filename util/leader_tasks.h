@@ -23,22 +23,15 @@ struct leader;
 int leader_tasks__attach(struct leader *leader);
 
 /**
- * leader_tasks__follow_switches() - have on_switch run at switches, while this run lives
- * leader_tasks__leave_switches() - no more, unless this run counts tasks
- *
- * Return: 0 or -errno.
- */
-int leader_tasks__follow_switches(struct leader *leader);
-void leader_tasks__leave_switches(struct leader *leader);
-
-/**
  * leader_tasks__add_scope() - a row of this run, which counts nothing yet
  * @slots: of its events, ascending
+ * @is_switches: per slot, enum switch_event
+ * @cgroup: the kernel's number of the cgroup it will count; 0: tasks
  *
  * Return: its number; -ENOSPC, -E2BIG: too many scopes, events, sets.
  */
 int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u8 *is_switches,
-			    int nr, bool inherits);
+			    int nr, bool inherits, __u64 cgroup);
 
 /**
  * leader_tasks__mark() - have a scope count the tasks of a process, or one thread
@@ -64,9 +57,6 @@ void leader_tasks__repair(struct leader *leader);
 
 /** leader_tasks__detach() - let go of links and memory */
 void leader_tasks__detach(struct leader *leader);
-
-/** leader_tasks__try_kprobe() - whether the kernel lets this program be called at exits; 0 or -errno */
-int leader_tasks__try_kprobe(int prog_fd);
 
 /** leader_tasks__new_chunk() - a map of zeroed cells; a descriptor or -errno */
 int leader_tasks__new_chunk(int nr_cpus);

@@ -42,14 +42,9 @@ void event_name__base(const struct evsel *evsel, char *base, int size)
 	snprintf(base, size, "%.*s", len, name);
 }
 
-static bool same_cgroup(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 static bool is_in_scope(const struct metric_scope *scope, const struct evsel *evsel)
 {
-	if (!same_cgroup(scope->cgroup, evsel->cgroup_name))
+	if (scope->cgroup != evsel->cgroup)
 		return false;
 	if (scope->set && scope->set != evsel->metric_set)
 		return false;
@@ -116,7 +111,7 @@ static struct evsel *find_duration(const struct metric_scope *scope)
 	evlist__for_each(scope->evlist, evsel, i) {
 		if (evsel->tool != TOOL_DURATION_TIME)
 			continue;
-		if (same_cgroup(scope->cgroup, evsel->cgroup_name) &&
+		if (scope->cgroup == evsel->cgroup &&
 		    (!scope->set || scope->set == evsel->metric_set))
 			return evsel;
 		any = any ? any : evsel;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+struct cgroup;
 struct definitions;
 struct evlist;
 struct evsel;
@@ -93,7 +94,7 @@ struct metric_source {
 /* Which events a metric may be bound to, and what is known before anything is counted. */
 struct metric_scope {
 	const struct evlist *evlist;
-	const char *cgroup;		/* events of this cgroup; NULL: without one */
+	const struct cgroup *cgroup;	/* events of this cgroup; NULL: without one */
 	const struct pmu *pmu;		/* core PMU; NULL: any */
 	bool target_cpu;		/* #target_cpu */
 	/* other literals, without '#'; NULL: all NaN */

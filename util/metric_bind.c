@@ -10,7 +10,7 @@
 
 /* The events of one cgroup and, where there are several kinds of cores, of one kind. */
 struct domain {
-	const char *cgroup;
+	const struct cgroup *cgroup;
 	const struct pmu *pmu;
 };
 
@@ -19,15 +19,15 @@ struct domains {
 	int nr;
 };
 
-static int add_domain(struct domains *domains, const char *cgroup, const struct pmu *pmu)
+static int add_domain(struct domains *domains, const struct cgroup *cgroup,
+		      const struct pmu *pmu)
 {
 	struct domain *d;
 	int i;
 
 	for (i = 0; i < domains->nr; i++) {
 		d = &domains->domain[i];
-		if ((d->cgroup == cgroup || (d->cgroup && cgroup && !strcmp(d->cgroup, cgroup))) &&
-		    d->pmu == pmu)
+		if (d->cgroup == cgroup && d->pmu == pmu)
 			return 0;
 	}
 	d = realloc(domains->domain, (domains->nr + 1) * sizeof(*d));
@@ -53,7 +53,7 @@ static int find_domains(const struct evlist *evlist, struct domains *domains)
 		has_core |= core_pmu(evsel) != NULL;
 	evlist__for_each(evlist, evsel, i) {
 		if (!evsel->tool && (core_pmu(evsel) || !has_core))
-			err = add_domain(domains, evsel->cgroup_name, core_pmu(evsel));
+			err = add_domain(domains, evsel->cgroup, core_pmu(evsel));
 		if (err)
 			break;
 	}

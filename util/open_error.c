@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "open_error.h"
 
+#include "cgroup.h"
 #include "evsel.h"
 #include "msg.h"
 #include "perf_event.h"
@@ -32,8 +33,12 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	case EACCES:
 	case EPERM:
 		return permission_text(evsel, target);
-	case EINVAL:
 	case ENOENT:
+		if (evsel->cgroup && cgroup_fs__lacks_controller(evsel->cgroup->dir))
+			return xasprintf("cgroup %s: %s", evsel->cgroup->name,
+					 CGROUP_FS_ENABLE_TEXT);
+		/* fallthrough */
+	case EINVAL:
 	case ENOSYS:
 	case EOPNOTSUPP:
 		if (evsel->needs_cpu && target__has_task(target))
@@ -43,6 +48,9 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	case ENODEV:
 		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name, pmu);
 	case ESRCH:
+		if (evsel->cgroup)
+			return xasprintf("'%s': the cgroup %s has been removed", evsel->name,
+					 evsel->cgroup->name);
 		return xasprintf("'%s': there is no task to count (it may have ended)", evsel->name);
 	case EBUSY:
 		return xasprintf("'%s': the counters of %s are in use by an exclusive event",

@@ -27,6 +27,22 @@ static int raise_nofile(void)
 	return setrlimit(RLIMIT_NOFILE, &limit) ? -errno : 0;
 }
 
+int perf_event__reserve(unsigned long nr, unsigned long *limit)
+{
+	struct rlimit now, want;
+
+	/* Besides standard streams and what others open meanwhile. */
+	nr += 16;
+	if (getrlimit(RLIMIT_NOFILE, &now))
+		return -errno;
+	*limit = now.rlim_max;
+	if (now.rlim_cur >= nr)
+		return 0;
+	want.rlim_cur = nr;
+	want.rlim_max = now.rlim_max > nr ? now.rlim_max : nr;
+	return setrlimit(RLIMIT_NOFILE, &want) ? -EMFILE : 0;
+}
+
 int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
 		     unsigned long flags)
 {

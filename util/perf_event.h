@@ -18,6 +18,14 @@ int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 		     unsigned long flags);
 
 /**
+ * perf_event__reserve() - have the limit of open files allow for so many perf events
+ * @limit: receives what this process may raise it to by itself
+ *
+ * Return: 0; -EMFILE: not allowed; other -errno.
+ */
+int perf_event__reserve(unsigned long nr, unsigned long *limit);
+
+/**
  * perf_event__open_shared() - one CPU's event for everybody: counting at once, no inheritance
  * @group_fd: of the group's leader on this CPU, or -1
  * @leads: other members follow; counting begins when perf_event__start_group() is called

@@ -36,12 +36,14 @@ struct stat {
 
 	struct metric **metrics;
 	int nr_metrics;
-	bool is_bound;			/* the default metrics are among them */
+	int nr_given;			/* of them: the others are default ones */
+	int nr_bound;			/* events that those are bound to; -1: not bound yet */
 
 	uint64_t prev_ts_ns;
 	unsigned int nr_intervals;
 
 	struct event_runs *events;	/* by evsel->idx; NULL: no run is done */
+	int nr_events;
 	struct series elapsed_s;
 	struct stat_times times;	/* of the last run */
 	double *runs_s;
@@ -71,6 +73,7 @@ struct stat *stat__new(const struct stat_config *config, struct evlist *evlist)
 		return NULL;
 	stat->config = config;
 	stat->evlist = evlist;
+	stat->nr_bound = -1;
 	return stat;
 }
 
@@ -79,6 +82,7 @@ static void forget_runs(struct stat *stat)
 	free(stat->events);
 	free(stat->runs_s);
 	stat->events = NULL;
+	stat->nr_events = 0;
 	stat->runs_s = NULL;
 	stat->nr_runs = 0;
 	memset(&stat->elapsed_s, 0, sizeof(stat->elapsed_s));
@@ -154,8 +158,13 @@ static int bind_metrics(struct stat *stat)
 	bool is_default = false;
 	int i, nr, err = 0;
 
-	if (stat->is_bound)
+	/* Cgroups that came have events for metrics of their own. */
+	if (stat->nr_bound == stat->evlist->nr)
 		return 0;
+	if (stat->nr_bound < 0)
+		stat->nr_given = stat->nr_metrics;
+	while (stat->nr_metrics > stat->nr_given)
+		metric__delete(stat->metrics[--stat->nr_metrics]);
 	evlist__for_each(stat->evlist, evsel, i)
 		is_default |= evsel->is_default;
 	if (is_default) {
@@ -178,7 +187,7 @@ static int bind_metrics(struct stat *stat)
 		    !stat->metrics[i]->def->default_group)
 			evsel->hidden = false;
 	}
-	stat->is_bound = true;
+	stat->nr_bound = stat->evlist->nr;
 	return 0;
 }
 
@@ -273,6 +282,23 @@ static void put_means(struct stat *stat)
 	}
 }
 
+/* The list may have got longer since the last run: cgroups come. */
+static int grow_runs(struct stat *stat)
+{
+	int nr = stat->evlist->nr;
+	struct event_runs *events;
+
+	if (stat->events && nr == stat->nr_events)
+		return 0;
+	events = realloc(stat->events, (nr + 1) * sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	memset(&events[stat->nr_events], 0, (nr - stat->nr_events) * sizeof(*events));
+	stat->events = events;
+	stat->nr_events = nr;
+	return 0;
+}
+
 int stat__run_done(struct stat *stat, const struct stat_times *times)
 {
 	double elapsed_s = (double)times->elapsed_ns / NSEC_PER_SEC, *runs_s;
@@ -284,11 +310,9 @@ int stat__run_done(struct stat *stat, const struct stat_times *times)
 		return err;
 	if (!stat->config->run_count)
 		forget_runs(stat);
-	if (!stat->events) {
-		stat->events = calloc(stat->evlist->nr + 1, sizeof(*stat->events));
-		if (!stat->events)
-			return -ENOMEM;
-	}
+	err = grow_runs(stat);
+	if (err)
+		return err;
 	runs_s = realloc(stat->runs_s, (stat->nr_runs + 1) * sizeof(*runs_s));
 	if (!runs_s)
 		return -ENOMEM;

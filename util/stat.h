@@ -52,6 +52,8 @@ struct stat_config {
 	const char *bpf_prog_list;	/* -b LIST, NULL */
 	const char *title;		/* whom the header names; NULL: made from target */
 	bool for_each_cgroup;		/* the list repeats per cgroup: cgroups outermost */
+	const char *sort_event;		/* --sort: cgroups with the most of it first; NULL: none */
+	unsigned int top;		/* --top: only so many cgroups; 0: all of them */
 	bool percore_show_thread;	/* -A: percore events show the core's sum on each CPU */
 	/* #NAME in metrics; NULL: only #target_cpu is known */
 	double (*literal)(const struct target *target, const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stat_counts.h"
 #include "aggr.h"
+#include "cgroup.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
@@ -35,11 +36,33 @@ static bool is_merged(const struct stat_config *config, const struct evsel *evse
 	       config->aggr_mode != AGGR_NONE;
 }
 
+/* Of all events that the list has by now: cgroups come. 0 or -ENOMEM. */
+static int add_events(struct stat_counts *sc)
+{
+	const struct evlist *evlist = sc->evlist;
+	struct event_counts *events = realloc(sc->events, (evlist->nr + 1) * sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	sc->events = events;
+	for (int i = sc->nr_events; i < evlist->nr; i++) {
+		struct event_counts *event = &events[i];
+
+		memset(event, 0, sizeof(*event));
+		event->aggr = evlist->evsels[i]->percore && sc->core_aggr ? sc->core_aggr : sc->aggr;
+		event->merged = is_merged(sc->config, evlist->evsels[i]);
+		event->rows = calloc(event->aggr->nr_rows ? event->aggr->nr_rows : 1,
+				     sizeof(*event->rows));
+		if (!event->rows)
+			return -ENOMEM;
+		sc->nr_events++;
+	}
+	return 0;
+}
+
 struct stat_counts *stat_counts__new(const struct stat_config *config, const struct evlist *evlist)
 {
 	struct stat_counts *sc = calloc(1, sizeof(*sc));
-	struct event_counts *event;
-	int i;
 
 	if (!sc)
 		return NULL;
@@ -53,19 +76,8 @@ struct stat_counts *stat_counts__new(const struct stat_config *config, const str
 		if (!sc->core_aggr)
 			goto err;
 	}
-	sc->events = calloc(evlist->nr ? evlist->nr : 1, sizeof(*sc->events));
-	if (!sc->events)
+	if (add_events(sc))
 		goto err;
-	sc->nr_events = evlist->nr;
-	for (i = 0; i < evlist->nr; i++) {
-		event = &sc->events[i];
-		event->aggr = evlist->evsels[i]->percore && sc->core_aggr ? sc->core_aggr : sc->aggr;
-		event->merged = is_merged(config, evlist->evsels[i]);
-		event->rows = calloc(event->aggr->nr_rows ? event->aggr->nr_rows : 1,
-				     sizeof(*event->rows));
-		if (!event->rows)
-			goto err;
-	}
 	return sc;
 err:
 	stat_counts__delete(sc);
@@ -217,12 +229,16 @@ static void collect_tool(struct event_counts *event, const struct evsel *evsel, 
 		event->rows[thread].nr = thread == event->aggr->primary || event->rows[thread].ena;
 }
 
-/* The table of the previous readings; zeros at first, and whenever the counters changed shape. */
-static int prepare_prev(struct event_counts *event, const struct counts *counts)
+/*
+ * The table of the previous readings; zeros at first, and whenever the counters changed shape or
+ * belong to another cgroup.
+ */
+static int prepare_prev(struct event_counts *event, const struct counts *counts, uint64_t cgroup)
 {
 	if (event->prev && event->prev->nr_cpus == counts->nr_cpus &&
-	    event->prev->nr_threads == counts->nr_threads)
+	    event->prev->nr_threads == counts->nr_threads && event->cgroup == cgroup)
 		return 0;
+	event->cgroup = cgroup;
 	free(event->prev);
 	event->prev = counts__new(counts->nr_cpus, counts->nr_threads);
 	return event->prev ? 0 : -ENOMEM;
@@ -235,8 +251,8 @@ static int collect_event(struct event_counts *event, const struct evsel *evsel, 
 
 	memset(event->rows, 0, event->aggr->nr_rows * sizeof(*event->rows));
 	event->nr_sources = 1;
-	event->by_cpu = evsel->threads && evsel->cpus && evsel->cpus->nr && evsel->cpus->cpu[0] >= 0 &&
-			!evsel->needs_cpu && !evsel->tool;
+	event->by_cpu = (evsel->threads || evsel->cgroup) && evsel->cpus && evsel->cpus->nr &&
+			evsel->cpus->cpu[0] >= 0 && !evsel->needs_cpu && !evsel->tool;
 	event->is_enabled = false;
 	event->supported = evsel->state != EVSEL_NOT_SUPPORTED && evsel->state != EVSEL_SKIPPED;
 	delta = delta && !is_gauge(evsel);
@@ -247,7 +263,7 @@ static int collect_event(struct event_counts *event, const struct evsel *evsel, 
 		return 0;
 	}
 	if (delta) {
-		err = prepare_prev(event, evsel->counts);
+		err = prepare_prev(event, evsel->counts, evsel->cgroup ? evsel->cgroup->id : 0);
 		if (err)
 			return err;
 	}
@@ -291,8 +307,10 @@ static void merge_event(struct event_counts *leader, const struct event_counts *
 int stat_counts__collect(struct stat_counts *sc, bool delta)
 {
 	const struct evlist *evlist = sc->evlist;
-	int i, err;
+	int i, err = add_events(sc);
 
+	if (err)
+		return err;
 	for (i = 0; i < sc->nr_events; i++) {
 		err = collect_event(&sc->events[i], evlist->evsels[i], delta,
 				    sc->config->no_scale);

@@ -26,8 +26,9 @@ struct event_counts {
 	const struct aggr *aggr;	/* whose rows it has */
 	struct aggr_count *rows;	/* aggr->nr_rows of them */
 	struct counts *prev;		/* as of the previous interval; NULL: none */
+	uint64_t cgroup;		/* whose it is: others may take a cgroup's place; 0: none */
 	bool supported;
-	bool by_cpu;			/* tasks are counted CPU by CPU: most CPUs never run them */
+	bool by_cpu;			/* tasks or a cgroup, counted CPU by CPU: most CPUs never run them */
 	bool is_enabled;		/* of such: a row has run */
 	bool merged;			/* summed into its merge_leader, shown there */
 	int nr_sources;			/* PMU instances in it */

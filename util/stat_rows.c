@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stat_rows.h"
 #include "aggr.h"
+#include "cgroup.h"
 #include "cpumap.h"
 #include "evlist.h"
 #include "metric.h"
@@ -134,7 +135,7 @@ static void fill_row(const struct filler *f, struct stat_row *row, const struct 
 
 	row->name = evsel->name;
 	row->unit = evsel->unit ? evsel->unit : "";
-	row->cgroup = evsel->cgroup_name ? evsel->cgroup_name : "";
+	row->cgroup = evsel->cgroup ? evsel->cgroup->name : "";
 	row->mode = aggr->mode;
 	row->place = &aggr->rows[index];
 	row->has_nr = aggr_style(aggr->mode)->counted && aggr == f->sc->aggr;
@@ -283,26 +284,78 @@ static int add_block(const struct filler *f, int first, int end)
 	return err;
 }
 
-static bool same_cgroup(const struct evsel *a, const struct evsel *b)
+/* The events of one cgroup, and what the event that they are sorted by has counted. */
+struct block {
+	int first, end;
+	double key;
+};
+
+static double block_key(const struct filler *f, const struct block *block)
 {
-	return a->cgroup_name == b->cgroup_name ||
-	       (a->cgroup_name && b->cgroup_name && !strcmp(a->cgroup_name, b->cgroup_name));
+	const struct evlist *evlist = f->sc->evlist;
+	const char *name = f->config->sort_event;
+	double sum = 0;
+	int i, row;
+
+	for (i = block->first; i < block->end; i++) {
+		const struct event_counts *event = &f->sc->events[i];
+
+		if (name && strcmp(evlist->evsels[i]->name, name))
+			continue;
+		for (row = 0; event->supported && row < event->aggr->nr_rows; row++)
+			sum += event->rows[row].val;
+		break;
+	}
+	return sum;
+}
+
+/* The most first; equals stay in their order. */
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct block *one = a, *two = b;
+
+	if (one->key != two->key)
+		return one->key < two->key ? 1 : -1;
+	return one->first - two->first;
+}
+
+/* Whether a cgroup is shown: its place may be free, or not counted in yet. */
+static bool is_shown(const struct cgroup *cgroup)
+{
+	return !cgroup || cgroup->state == CGROUP_LIVE || cgroup->state == CGROUP_GONE;
 }
 
 static int add_all(const struct filler *f)
 {
+	bool sorts = f->config->sort_event || f->config->top;
 	const struct evlist *evlist = f->sc->evlist;
-	int first, end, err = 0;
+	struct block *blocks __cleanup(free_ptr) = NULL;
+	int first, end, nr = 0, i, err = 0;
 
 	if (!f->config->for_each_cgroup)
 		return add_block(f, 0, evlist->nr);
-	for (first = 0; first < evlist->nr && !err; first = end) {
+	blocks = malloc((evlist->nr + 1) * sizeof(*blocks));
+	if (!blocks)
+		return -ENOMEM;
+	for (first = 0; first < evlist->nr; first = end) {
+		const struct cgroup *cgroup = evlist->evsels[first]->cgroup;
+
 		for (end = first + 1; end < evlist->nr; end++) {
-			if (!same_cgroup(evlist->evsels[first], evlist->evsels[end]))
+			if (evlist->evsels[end]->cgroup != cgroup)
 				break;
 		}
-		err = add_block(f, first, end);
+		if (!is_shown(cgroup))
+			continue;
+		blocks[nr] = (struct block){ .first = first, .end = end };
+		blocks[nr].key = sorts ? block_key(f, &blocks[nr]) : 0;
+		nr++;
 	}
+	if (sorts)
+		qsort(blocks, nr, sizeof(*blocks), compare_blocks);
+	if (f->config->top && nr > (int)f->config->top)
+		nr = f->config->top;
+	for (i = 0; i < nr && !err; i++)
+		err = add_block(f, blocks[i].first, blocks[i].end);
 	return err;
 }
 
@@ -331,7 +384,7 @@ static void look_at_events(const struct filler *f)
 		width = evsel->unit && !evsel->hidden ? strlen(evsel->unit) : 0;
 		if (width > f->table->unit_width)
 			f->table->unit_width = width;
-		f->table->has_cgroups |= evsel->cgroup_name != NULL;
+		f->table->has_cgroups |= evsel->cgroup != NULL;
 		f->table->nmi_hint |= is_starved(f->sc, evsel);
 	}
 	f->table->nmi_hint = f->table->nmi_hint && tool__is_watchdog_on();

@@ -2,6 +2,7 @@
 #include "stat_run.h"
 
 #include "capability.h"
+#include "cgroup.h"
 #include "config.h"
 #include "control.h"
 #include "counts.h"
@@ -95,7 +96,8 @@ static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cp
 static bool counts_newcomers(const struct stat_run *run, const struct evsel *evsel)
 {
 	return evsel->share && !run->target.cpu_list &&
-	       (run->config.aggr_mode == AGGR_GLOBAL || run->config.aggr_mode == AGGR_NONE);
+	       (run->config.aggr_mode == AGGR_GLOBAL ||
+		(run->config.aggr_mode == AGGR_NONE && !evsel->cgroup));
 }
 
 static int use_possible_cpus(struct evsel *evsel)
@@ -333,13 +335,19 @@ static int counter_kind(const struct evsel *evsel)
 	return evsel->share ? BPERF : PLAIN;
 }
 
-static int open_counters(struct pass *pass)
+/* Kept for a cgroup to come. */
+static bool is_vacant(const struct evsel *evsel)
+{
+	return evsel->cgroup && evsel->cgroup->state == CGROUP_FREE;
+}
+
+/* Give the events from @first on, not opened yet, to the back ends that can count them. */
+static int assign_counters(struct pass *pass, int first)
 {
 	const struct counter_plan *plan = &pass->run->plan;
-	struct evsel *evsel;
-	int err = 0, i;
 
-	evlist__for_each(plan->evlist, evsel, i) {
+	for (int i = first; i < plan->evlist->nr; i++) {
+		struct evsel *evsel = plan->evlist->evsels[i];
 		int kind = counter_kind(evsel);
 
 		evsel->threads = plan->threads;
@@ -360,6 +368,13 @@ static int open_counters(struct pass *pass)
 			return -ENOMEM;
 		evsel->counter = pass->counters[kind];
 	}
+	return 0;
+}
+
+static int open_counters(struct pass *pass)
+{
+	int err = assign_counters(pass, 0);
+
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
 		if (pass->counters[c])
 			err = pass->counters[c]->ops->open(pass->counters[c]);
@@ -384,7 +399,9 @@ static int check_opened(const struct stat_run *run)
 	int i;
 
 	evlist__for_each(run->plan.evlist, evsel, i) {
-		if (evsel->state == EVSEL_COUNTING)
+		if (is_vacant(evsel))
+			is_counting = true;
+		else if (evsel->state == EVSEL_COUNTING)
 			is_counting |= !evsel->hidden;
 		else if (!last || is_denied(evsel) || !is_denied(last))
 			last = evsel;
@@ -541,12 +558,88 @@ static int read_all(struct pass *pass)
 	return err;
 }
 
+/* Have all back ends do that, one after the other. */
+static int call_all(struct pass *pass, int (*op_of(const struct counter_ops *ops))(struct counter *))
+{
+	int err = 0;
+
+	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+		struct counter *counter = pass->counters[c];
+		int (*op)(struct counter *) = counter ? op_of(counter->ops) : NULL;
+
+		err = op ? op(counter) : 0;
+	}
+	return err;
+}
+
+static int (*look_of(const struct counter_ops *ops))(struct counter *)
+{
+	return ops->look;
+}
+
+static int (*add_of(const struct counter_ops *ops))(struct counter *)
+{
+	return ops->add;
+}
+
+static int (*drop_of(const struct counter_ops *ops))(struct counter *)
+{
+	return ops->drop;
+}
+
+/* Cgroups that came since the last interval get events, in an old place or at the end. */
+static int add_cgroups(struct pass *pass)
+{
+	struct cgroup_list *list = pass->run->plan.cgroups;
+	struct evlist *evlist = pass->run->plan.evlist;
+	int nr_models, nr_before = evlist->nr, err;
+
+	if (!list->follows)
+		return 0;
+	for (nr_models = 1; nr_models < evlist->nr; nr_models++) {
+		if (evlist->evsels[nr_models]->cgroup != evlist->evsels[0]->cgroup)
+			break;
+	}
+	err = cgroup_list__scan(list);
+	if (!err)
+		err = call_all(pass, look_of);
+	for (int i = evlist->nr / nr_models; i < list->nr && !err; i++) {
+		int first = evlist__repeat(evlist, nr_models, list->cgroups[i]);
+
+		err = first < 0 ? first : 0;
+	}
+	if (!err)
+		err = assign_counters(pass, nr_before);
+	if (!err)
+		err = call_all(pass, add_of);
+	if (!err)
+		cgroup_list__begin(list);
+	return err;
+}
+
+/* Those that are gone have been printed for the last time. */
+static int drop_cgroups(struct pass *pass)
+{
+	struct cgroup_list *list = pass->run->plan.cgroups;
+	int err = list->follows ? call_all(pass, drop_of) : 0;
+
+	for (int i = 0; i < list->nr && !err; i++) {
+		if (list->cgroups[i]->state == CGROUP_GONE)
+			cgroup_list__free(list, i);
+	}
+	return err;
+}
+
 static int print_interval(struct pass *pass)
 {
-	int err = read_all(pass);
+	int err = add_cgroups(pass);
 
 	if (!err)
+		err = read_all(pass);
+	if (!err)
 		err = stat__interval(pass->run->stat, clock_ns() - pass->start_ns);
+	if (!err)
+		err = drop_cgroups(pass);
 	pass->nr_printed++;
 	return err;
 }
@@ -607,6 +700,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 /* Let the back ends do what they were called for. */
 static int answer(struct pass *pass)
 {
+	bool is_called = false;
 	int err = 0;
 
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
@@ -614,8 +708,10 @@ static int answer(struct pass *pass)
 
 		if (call.fd >= 0 && poll(&call, 1, 0) == 1)
 			err = pass->counters[c]->ops->answer(pass->counters[c]);
+		is_called |= call.fd >= 0 && call.revents;
 	}
-	return err;
+	/* Many cgroups came: the places for them are to be emptied. */
+	return !err && is_called ? add_cgroups(pass) : err;
 }
 
 /* Wait for whatever comes first: a command, a call, the end of a task, a moment, a signal. */
@@ -771,7 +867,9 @@ static int finish(struct pass *pass)
 	struct stat_times times;
 	int err;
 
-	err = disable(pass);
+	err = add_cgroups(pass);
+	if (!err)
+		err = disable(pass);
 	times.elapsed_ns = clock_ns() - pass->start_ns;
 	if (!err)
 		err = read_all(pass);

@@ -152,7 +152,7 @@ static int add_set(struct world *world, __u32 mask)
 
 static int add_scope_of(struct world *world, int run, __u32 mask, bool inherits)
 {
-	int scope = classes__add_scope(&world->c, run, add_set(world, mask), inherits);
+	int scope = classes__add_scope(&world->c, run, add_set(world, mask), inherits, 0);
 
 	assert_in_range(scope, 1, NR_MODELS - 1);
 	memset(world->model[scope], 0, sizeof(world->model[scope]));
@@ -493,7 +493,7 @@ static void sets_in_use_are_never_given_away(void **state)
 	check(world);
 	/* Until all of them are somebody's. */
 	for (__u32 mask = 1; (set = add_set(world, mask)) > 0; mask++)
-		nr += classes__add_scope(&world->c, 0, set, true) > 0;
+		nr += classes__add_scope(&world->c, 0, set, true, 0) > 0;
 	assert_int_equal(set, -ENOSPC);
 	/* Those of the two scopes and of both of them; 0 is the empty one. */
 	assert_in_range(nr, FOR_JOINING(MAX_SETS) - 4, FOR_JOINING(MAX_SETS) + 2);
@@ -527,10 +527,10 @@ static void too_many_events_are_refused_and_leave_nothing(void **state)
 	assert_int_equal(classes__add_set(&world->c, slots, is_switches, SET_EVENTS + 1), -E2BIG);
 	a = classes__add_set(&world->c, slots, is_switches, SET_EVENTS);
 	assert_return_code(a, 0);
-	a = classes__add_scope(&world->c, 0, a, true);
+	a = classes__add_scope(&world->c, 0, a, true, 0);
 	/* One more event, and one that the other has already. */
 	slots[0] = 1;
-	b = classes__add_scope(&world->c, 0, classes__add_set(&world->c, slots, is_switches, 2), true);
+	b = classes__add_scope(&world->c, 0, classes__add_set(&world->c, slots, is_switches, 2), true, 0);
 	class = classes__with(&world->c, 0, a);
 	assert_return_code(class, 0);
 	assert_int_equal(classes__with(&world->c, class, b), -E2BIG);
@@ -607,7 +607,7 @@ static void cells_fill_chunks_without_straddling_them(void **state)
 	assert_int_equal(world->nr_chunks_made, 1);
 	/* Classes of scopes that the model does not know; what is full is full at once. */
 	for (int i = 0; world->nr_chunks_made == 1; i++, nr++) {
-		int scope = classes__add_scope(&world->c, 0, world->reg->scope[i % 2 ? a : b].set, true);
+		int scope = classes__add_scope(&world->c, 0, world->reg->scope[i % 2 ? a : b].set, true, 0);
 
 		class = classes__with(&world->c, 0, scope);
 		assert_return_code(class, 0);
@@ -653,14 +653,14 @@ static void full_tables_are_errors(void **state)
 	for (int i = 0; i < SET_EVENTS; i++)
 		slots[i] = i;
 	full = classes__add_set(&world->c, slots, is_switches, SET_EVENTS);
-	a = classes__add_scope(&world->c, 0, full, true);
+	a = classes__add_scope(&world->c, 0, full, true, 0);
 	b = add_scope(world, 1, true);
 	class = with(world, 0, a);
 	while (world->reg->nr_scopes < MAX_SCOPES)
-		assert_return_code(classes__add_scope(&world->c, 0, 0, true), 0);
-	assert_int_equal(classes__add_scope(&world->c, 0, 0, true), -ENOSPC);
+		assert_return_code(classes__add_scope(&world->c, 0, 0, true, 0), 0);
+	assert_int_equal(classes__add_scope(&world->c, 0, 0, true, 0), -ENOSPC);
 	classes__free_scope(&world->c, 77);
-	assert_int_equal(classes__add_scope(&world->c, 0, 0, true), 77);
+	assert_int_equal(classes__add_scope(&world->c, 0, 0, true, 0), 77);
 
 	/* All cells are somebody's. */
 	for (int i = 2; i <= FOR_JOINING(MAX_CELLS) / SET_EVENTS; i++)
@@ -972,6 +972,99 @@ static void death_during_repair_is_repaired_too(void **state)
 	free(saved);
 }
 
+/* --- cgroups --- */
+
+static int add_cgroup_scope(struct world *world, __u32 mask, __u64 cgroup)
+{
+	int scope = classes__add_scope(&world->c, 0, add_set(world, mask), false, cgroup);
+
+	assert_in_range(scope, 1, NR_MODELS - 1);
+	return scope;
+}
+
+static __u64 sum_of(struct world *world, int class, int slot)
+{
+	static const __u64 seq;
+	struct sum total = {};
+
+	for (int cpu = 0; cpu < NR_CPUS; cpu++)
+		classes__add_sum(&world->c, class, classes__event(&world->c, class, slot), cpu, &seq,
+				 &total);
+	return total.counter;
+}
+
+static void classes_are_of_tasks_or_of_cgroups(void **state)
+{
+	struct world *world = *state;
+	int task = add_scope(world, 1, true), cgroup = add_cgroup_scope(world, 2, 77);
+
+	assert_false(classes__of_cgroups(&world->c, 0));
+	assert_false(classes__of_cgroups(&world->c, with(world, 0, task)));
+	assert_true(classes__of_cgroups(&world->c, with(world, 0, cgroup)));
+	/* Events of tasks are none of cgroups'. */
+	assert_int_equal(set_mask(world, classes__cgroups_set(&world->c)), 2);
+	add_cgroup_scope(world, 8, 78);
+	assert_int_equal(set_mask(world, classes__cgroups_set(&world->c)), 10);
+}
+
+static void a_newborn_belongs_to_whom_its_base_does(void **state)
+{
+	struct world *world = *state;
+	int above = add_cgroup_scope(world, 3, 1), own, base, class, newborn;
+
+	base = with(world, 0, above);
+	newborn = classes__add_newborn(&world->c, classes__cgroups_set(&world->c));
+	assert_in_range(newborn, 1, MAX_CLASSES - 1);
+	assert_true(classes__is_newborn(&world->c, newborn));
+	assert_false(classes__is_newborn(&world->c, base));
+	assert_false(classes__is_newborn(&world->c, 0));
+	assert_false(classes__contain(&world->c, newborn, above));
+	/* A program gives it to a cgroup, and it counts. */
+	world->class[newborn].base = base;
+	assert_true(classes__contain(&world->c, newborn, above));
+	fake_block(world, 0, 1)->cell[world->class[newborn].cell + 1].counter = 5;
+	fake_block(world, 0, 0)->cell[world->class[base].cell + 1].counter = 7;
+	/* Another set with the same base is another class. */
+	own = add_cgroup_scope(world, 2, 9);
+	class = with(world, base, own);
+	assert_int_not_equal(class, newborn);
+	world->class[newborn].base = class;
+	assert_true(classes__contain(&world->c, newborn, own));
+	assert_true(classes__contain(&world->c, newborn, above));
+	assert_int_equal(sum_of(world, newborn, 1), 5);
+	classes__fold(&world->c, newborn, class);
+	assert_int_equal(world->class[newborn].state, REG_FREE);
+	assert_int_equal(sum_of(world, class, 1), 5);
+	assert_int_equal(sum_of(world, base, 1), 7);
+}
+
+static void a_dropped_scope_is_nobodys(void **state)
+{
+	struct world *world = *state;
+	int scope = add_cgroup_scope(world, 1, 5);
+
+	classes__drop_scope(&world->c, scope);
+	assert_int_equal(world->reg->scope[scope].run, NO_RUN + 1);
+	assert_int_not_equal(add_cgroup_scope(world, 1, 6), scope);
+	classes__free_scope(&world->c, scope);
+	assert_int_equal(add_cgroup_scope(world, 1, 7), scope);
+}
+
+static void cells_are_found_behind_many(void **state)
+{
+	struct world *world = *state;
+	int set = add_set(world, 7), first = 0;
+
+	for (int i = 0; i < 100; i++) {
+		int class = classes__add_newborn(&world->c, set);
+
+		first = first ? first : class;
+		assert_int_equal(world->class[class].cell, 3 * i);
+	}
+	classes__fold(&world->c, first + 30, 0);
+	assert_int_equal(world->class[classes__add_newborn(&world->c, set)].cell, 90);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -994,6 +1087,10 @@ int main(void)
 		TEST(readers_are_never_deceived),
 		TEST(death_at_any_step_is_repaired_by_the_next_run),
 		TEST(death_during_repair_is_repaired_too),
+		TEST(classes_are_of_tasks_or_of_cgroups),
+		TEST(a_newborn_belongs_to_whom_its_base_does),
+		TEST(a_dropped_scope_is_nobodys),
+		TEST(cells_are_found_behind_many),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "event_data.h"
+#include "util/cgroup.h"
 #include "util/counts.h"
 #include "util/cpumap.h"
 #include "util/evlist.h"
@@ -282,6 +283,39 @@ static void slips_find_their_name(void **state)
 	}
 }
 
+static void lists_are_repeated_for_cgroups(void **state)
+{
+	static const struct cgroup first = { .name = "a" }, second = { .name = "b" };
+	struct pmus *pmus = data_pmus("x86");
+	struct evlist *list = parse(pmus, "cycles,{cs,faults:u}:W,cpu-clock");
+
+	(void)state;
+	for (int i = 0; i < list->nr; i++)
+		list->evsels[i]->cgroup = &first;
+	list->evsels[0]->merge_leader = list->evsels[3];
+	assert_int_equal(evlist__repeat(list, 4, &second), 4);
+	assert_int_equal(list->nr, 8);
+	for (int i = 0; i < 4; i++) {
+		const struct evsel *one = list->evsels[i], *two = list->evsels[4 + i];
+
+		assert_string_equal(one->name, two->name);
+		assert_ptr_not_equal(one->name, two->name);
+		assert_memory_equal(&one->attr, &two->attr, sizeof(one->attr));
+		assert_ptr_equal(one->cgroup, &first);
+		assert_ptr_equal(two->cgroup, &second);
+		assert_ptr_equal(two->model, one);
+		assert_null(one->model);
+		assert_int_equal(two->idx, 4 + i);
+		assert_int_equal(two->leader->idx, one->leader->idx + 4);
+		assert_int_equal(two->nr_members, one->nr_members);
+		assert_int_equal(two->weak, one->weak);
+	}
+	assert_ptr_equal(list->evsels[4]->merge_leader, list->evsels[7]);
+	assert_null(list->evsels[5]->merge_leader);
+	evlist__delete(list);
+	pmus__delete(pmus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +329,7 @@ int main(void)
 		cmocka_unit_test(levels_are_overridden),
 		cmocka_unit_test(groups_of_different_cpus_are_parted),
 		cmocka_unit_test(counts_are_tables),
+		cmocka_unit_test(lists_are_repeated_for_cgroups),
 		cmocka_unit_test(slips_find_their_name),
 	};
 	char *tracefs = data_path("tracefs");

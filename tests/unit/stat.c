@@ -162,6 +162,31 @@ static const struct mode_case cases[] = {
 		"S1,2,12,,cs,a,18,100.00,,\nS1,2,12,,cs,b,18,100.00,,\n",
 	},
 	{
+		"cgroups are sorted by an event, equals keep their order",
+		{ { "x", RAW, "0", .values = { { 9, 100, 100 } }, .cgroup = "a" },
+		  { "cs", SW(CONTEXT_SWITCHES), "0", .values = { { 2, 100, 100 } }, .cgroup = "a" },
+		  { "x", RAW, "0", .values = { { 1, 100, 100 } }, .cgroup = "b" },
+		  { "cs", SW(CONTEXT_SWITCHES), "0", .values = { { 5, 100, 100 } }, .cgroup = "b" } },
+		{ CSV_OF(AGGR_GLOBAL), .for_each_cgroup = true, .sort_event = "cs" },
+		"1,,x,b,100,100.00,,\n5,,cs,b,100,100.00,,\n"
+		"9,,x,a,100,100.00,,\n2,,cs,a,100,100.00,,\n",
+	},
+	{
+		"the top cgroups are those with the most of the first event",
+		{ { "x", RAW, "0", .values = { { 1, 100, 100 } }, .cgroup = "a" },
+		  { "x", RAW, "0", .values = { { 7, 100, 100 } }, .cgroup = "b" },
+		  { "x", RAW, "0", .values = { { 3, 100, 100 } }, .cgroup = "c" } },
+		{ CSV_OF(AGGR_GLOBAL), .for_each_cgroup = true, .top = 2 },
+		"7,,x,b,100,100.00,,\n3,,x,c,100,100.00,,\n",
+	},
+	{
+		"of a cgroup CPUs that ran none of it have counted nothing, which is no failure",
+		{ { "cs", SW(CONTEXT_SWITCHES), "0-1", .values = { { 4, 10, 10 }, { 0, 0, 0 } },
+		    .cgroup = "a" } },
+		{ CSV_OF(AGGR_SOCKET) },
+		"S0,2,4,,cs,a,10,100.00,,\n",
+	},
+	{
 		"tasks have no CPUs to tell apart",
 		{ { "cs", SW(CONTEXT_SWITCHES), NULL, EACH } },
 		{ CSV_OF(AGGR_CORE) },

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/cgroup.h"
 #include "util/counts.h"
 #include "util/cpumap.h"
 #include "util/evlist.h"
@@ -48,6 +49,19 @@ static inline void put_counts(struct evsel *evsel, const struct counts_values *v
 		evsel->counts->values[i] = values[i];
 }
 
+/* The same one for the same name, as long as the program. */
+static inline const struct cgroup *cgroup_named(const char *name)
+{
+	static struct cgroup cgroups[8];
+	size_t i;
+
+	for (i = 0; cgroups[i].name && strcmp(cgroups[i].name, name); i++)
+		assert(i + 1 < ARRAY_SIZE(cgroups));
+	cgroups[i].name = (char *)name;
+	cgroups[i].state = CGROUP_LIVE;
+	return &cgroups[i];
+}
+
 static inline struct evlist *make_list(const struct event *events, int nr,
 				       struct thread_map *threads)
 {
@@ -65,7 +79,7 @@ static inline struct evlist *make_list(const struct event *events, int nr,
 		evsel->threads = threads;
 		evsel->state = e->state ? e->state : EVSEL_COUNTING;
 		evsel->tool = e->tool;
-		evsel->cgroup_name = e->cgroup;
+		evsel->cgroup = e->cgroup ? cgroup_named(e->cgroup) : NULL;
 		evsel->is_default = e->is_default;
 		evsel->hidden = e->hidden;
 		evsel->keep_row = e->keep_row;

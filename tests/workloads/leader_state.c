@@ -123,6 +123,18 @@ static void print_entries(const struct registry *reg)
 	printf("entries %lu\n", nr);
 }
 
+static void print_cgroups(const struct registry *reg)
+{
+	const struct reg_cgroup *cgroup =
+		table(reg, LEADER_CGROUPS, MAX_CGROUPS * sizeof(*cgroup));
+	unsigned long nr = 0;
+	int i;
+
+	for (i = 0; i < MAX_CGROUPS; i++)
+		nr += cgroup[i].id != 0;
+	printf("cgroups %lu\n", nr);
+}
+
 static void print_failures(const struct registry *reg)
 {
 	const struct cpu_state *cpu = table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu));
@@ -154,6 +166,7 @@ int main(int argc, char **argv)
 	printf("runs %lu\nevents %lu\nperf_events %lu\n", runs, events, perf_events);
 	print_classes(reg);
 	print_entries(reg);
+	print_cgroups(reg);
 	printf("generation %llu\nfold %d\n", reg->class_gen & 1, reg->fold != 0);
 	print_failures(reg);
 	return 0;

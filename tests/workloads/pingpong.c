@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong [-t] N: two processes on one CPU (the first allowed) send one byte back and forth N
+ * pingpong [-t] N [PROCS PROCS]: two processes on one CPU (the first allowed) send one byte back and forth N
  * times. Each byte waits for the other process: 2 * N context switches, give or take a few at
  * start and end (fork, wait).
  * -t: prints the nanoseconds that one switch takes, with its write and its read; what comes before
  * the first byte is not in it, and before them one tenth of N more warm up what can be warmed up.
+ * PROCS: files cgroup.procs of the cgroups that the two first move to.
  */
 #include "workload.h"
 #include <sched.h>
@@ -35,6 +36,14 @@ static void receive(int fd)
 		die("read");
 }
 
+static void join(const char *procs)
+{
+	FILE *out = fopen(procs, "w");
+
+	if (!out || fprintf(out, "0") < 0 || fclose(out))
+		die("%s", procs);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long n, i, warm_up = 0;
@@ -44,11 +53,11 @@ int main(int argc, char **argv)
 	int cpu = 0;
 	pid_t pid;
 
-	if (argc == 3 && !strcmp(argv[1], "-t")) {
+	if (argc > 1 && !strcmp(argv[1], "-t")) {
 		argc--, argv++;
 		warm_up = 1;
 	}
-	usage_unless(argc == 2, "[-t] N");
+	usage_unless(argc == 2 || argc == 4, "[-t] N [PROCS PROCS]");
 	n = number(argc, argv, 1, 0);
 	if (warm_up)
 		warm_up = n / 10 + 1;
@@ -65,6 +74,8 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid < 0)
 		die("fork");
+	if (argc == 4)
+		join(pid ? argv[2] : argv[3]);
 	for (i = 0; i < n + warm_up; i++) {
 		if (i == warm_up)
 			start = now_ns();

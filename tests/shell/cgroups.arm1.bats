@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Counting by cgroup, shared against plain, on the machine where both are exact. Both count in one
+# run: EVENT plainly, EVENTb shared.
+
+load helpers
+load shared
+load cgroups
+
+T=$BATS_TEST_TMPDIR
+U=instructions:u
+
+teardown() {
+	remove_top
+	end_jobs
+	remove_map
+}
+
+# both_kinds LIST ITER DIR... : a process in each of DIR... is counted plainly and shared
+both_kinds() {
+	local list=$1 iter=$2
+	shift 2
+	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both.csv" -e "$U,${U}b" \
+		--for-each-cgroup "$list" -- "$WORKLOADS/in_cgroups" "$iter" \
+		"${@/%//cgroup.procs}" >"$T/both.err" 2>&1 3>&-
+	clean "$T/both.err"
+}
+
+# equal PERCENT NR : there are NR cgroups in the output, in each both counted the same
+equal() {
+	awk -F, -v percent="$1" -v nr="$2" -v plain="$U" -v shared="${U}b" '
+		$3 == plain { one[$4] = $1 }
+		$3 == shared { two[$4] = $1 }
+		END {
+			for (c in two) {
+				n++
+				d = one[c] > two[c] ? one[c] - two[c] : two[c] - one[c]
+				if (two[c] !~ /^[0-9]+$/ || one[c] !~ /^[0-9]+$/ || d > one[c] * percent / 100) {
+					print c ": plain " one[c] " shared " two[c]
+					bad = 1
+				}
+			}
+			if (n != nr) { print n " cgroups, not " nr; bad = 1 }
+			exit bad
+		}' "$T/both.csv" >&2
+}
+
+# cgroups_apart NR : so many beside each other, each with a process
+cgroups_apart() {
+	local n dirs=()
+	make_top
+	for ((n = 0; n < $1; n++)); do dirs+=("$top/w$n"); done
+	mkdir "${dirs[@]}"
+	both_kinds "^$name/w" 500000 "${dirs[@]}"
+	equal 0.5 "$1"
+	in_range "$(value ${U}b "$name/w0" "$T/both.csv")" 1000000 1050000
+}
+
+@test "one cgroup counts as plainly" {
+	cgroups_apart 1
+	nothing_left
+}
+
+@test "ten cgroups count as plainly" {
+	cgroups_apart 10
+}
+
+@test "a hundred cgroups count as plainly" {
+	cgroups_apart 100
+}
+
+@test "five hundred cgroups count as plainly" {
+	cgroups_apart 500
+	nothing_left
+}
+
+@test "cgroups nested twelve deep: each counts all below it" {
+	local i path level=() own=() sum
+	make_top
+	chain 12 >/dev/null
+	path=$top
+	for ((i = 1; i <= 12; i++)); do path+=/c$i; level+=("$path"); mkdir "$path/own"; own+=("$path/own"); done
+	# Plain events of one hierarchy all count at once, and there are counters for a few.
+	both_kinds "${level[0]#"$mount/"},${level[5]#"$mount/"},${level[11]#"$mount/"}" 500000 "${own[@]}"
+	equal 0.5 3
+	shared -a -x, -o "$T/all.csv" -e $U --for-each-cgroup "^$name" -- \
+		"$WORKLOADS/in_cgroups" 500000 "${own[@]/%//cgroup.procs}" 2>"$T/all.err" 3>&-
+	clean "$T/all.err"
+	# From the innermost outwards: one's own process, and all of the next.
+	sum=0
+	for ((i = 11; i >= 0; i--)); do
+		within "$(value $U "${own[i]#"$mount/"}" "$T/all.csv")" 1010000 2
+		sum=$(awk -v s="$sum" -v o="$(value $U "${own[i]#"$mount/"}" "$T/all.csv")" \
+			'BEGIN { printf "%.0f", s + o }')
+		within "$(value $U "${level[i]#"$mount/"}" "$T/all.csv")" "$sum" 0
+	done
+	within "$(value $U "$name" "$T/all.csv")" "$sum" 0
+	nothing_left
+}
+
+@test "a parent is the sum of its children and of what runs in itself" {
+	local sum
+	make_top
+	mkdir "$top"/{a,b}
+	both_kinds "^$name" 500000 "$top/a" "$top/b" "$top"
+	equal 0.5 3
+	sum=$(awk -v a="$(value ${U}b "$name/a" "$T/both.csv")" \
+		-v b="$(value ${U}b "$name/b" "$T/both.csv")" 'BEGIN { printf "%.0f", a + b + 1000000 }')
+	in_range "$(value ${U}b "$name" "$T/both.csv")" "$sum" $((sum + 50000))
+}
+
+@test "two runs share their events, and each counts its own cgroups" {
+	make_top
+	mkdir -p "$top"/{a,b/c}
+	window one -a -e $U --for-each-cgroup "$name/a,$name/b"
+	[ "$(nr_perf_events)" = 1 ]
+	window two -a -e $U --for-each-cgroup "$name,$name/b/c,$name/a"
+	[ "$(nr_perf_events)" = 1 ]
+	tell_all enable one two
+	work_in 500000 "$top/a" "$top/b" "$top/b/c"
+	tell two disable
+	work_in 500000 "$top/b/c"
+	tell one disable
+	finish two
+	work_in 500000 "$top/a"
+	finish one
+	in_range "$(value $U "$name/a" "$T/one.out")" 1000000 1050000
+	in_range "$(value $U "$name/b" "$T/one.out")" 3000000 3150000
+	in_range "$(value $U "$name/a" "$T/two.out")" 1000000 1050000
+	in_range "$(value $U "$name/b/c" "$T/two.out")" 1000000 1050000
+	in_range "$(value $U "$name" "$T/two.out")" 3000000 3150000
+	nothing_left
+}
+
+@test "tasks and cgroups are counted at the same time" {
+	make_top
+	mkdir "$top/a"
+	perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/task.csv" \
+		-e $U,context-switches -- perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, \
+		-o "$T/cgroup.csv" -e $U,context-switches --for-each-cgroup "$name/a" -- \
+		"$WORKLOADS/in_cgroups" 500000 "$top/a/cgroup.procs" 2>"$T/err" 3>&-
+	clean "$T/err"
+	in_range "$(value $U "$name/a" "$T/cgroup.csv")" 1000000 1050000
+	# The task run also has counted the inner perf.
+	[ "$(field $U 1 "$T/task.csv")" -gt 1000000 ]
+	in_range "$(value context-switches "$name/a" "$T/cgroup.csv")" 1 30
+}
+
+@test "cgroups made and removed a thousand times: their parent counts what ran in each" {
+	local n
+	make_top
+	# In one shell, so that the run sees nothing but these.
+	cat >"$T/churn" <<-'END'
+		for ((n = 0; n < 1000; n++)); do
+			mkdir "$1/w$n"
+			"$2" 2000 "$1/w$n/cgroup.procs"
+			rmdir "$1/w$n"
+		done
+	END
+	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both.csv" -e "$U,${U}b" \
+		--for-each-cgroup "$name" -- bash "$T/churn" "$top" "$WORKLOADS/in_cgroups" \
+		>"$T/both.err" 2>&1 3>&-
+	clean "$T/both.err"
+	equal 0.5 1
+	[ "$(value ${U}b "$name" "$T/both.csv" | cut -d. -f1)" -ge 4000000 ]
+	nothing_left
+}
+
+@test "cgroups made and removed a thousand times, by pattern: all of them together are their parent" {
+	local run sum parent
+	make_top
+	background "$T/err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/i" -I 100 \
+		-e $U --for-each-cgroup "glob:$name/w*,$name"
+	run=$!
+	wait_for polls "$run"
+	cat >"$T/churn" <<-'END'
+		for ((n = 0; n < 1000; n++)); do
+			mkdir "$1/w$n"
+			"$2" 2000 "$1/w$n/cgroup.procs"
+			rmdir "$1/w$n"
+		done
+	END
+	bash "$T/churn" "$top" "$WORKLOADS/in_cgroups"
+	mkdir "$top/wlast"
+	wait_for grep -q "$name/wlast" "$T/i"
+	end_run $run INT 130
+	[ "$(awk -F, '$5 ~ /\/w[0-9]+$/ { print $5 }' "$T/i" | sort -u | wc -l)" = 1000 ]
+	sum=$(awk -F, '$5 ~ /\/w[0-9]+$/ && $2 ~ /^[0-9]+$/ { s += $2 } END { print s + 0 }' "$T/i")
+	parent=$(value $U "$name" "$T/i" | cut -d. -f1)
+	[ "$parent" -ge 4000000 ]
+	within "$sum" "$parent" 0.01
+	clean "$T/err"
+	[ "$(grep -v 'no cgroup matches' "$T/err")" = "" ]
+	nothing_left
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "util/id_map.h"
+
+#define NR 1000
+
+static uint64_t id_of(int i)
+{
+	/* In order and far apart, as cgroups' numbers are */
+	return i % 2 ? (uint64_t)i + 1 : (uint64_t)i << 32 | 1;
+}
+
+static void what_was_set_is_found_until_removed(void **state)
+{
+	struct id_map map = {};
+
+	(void)state;
+	assert_int_equal(id_map__get(&map, 1), -1);
+	id_map__remove(&map, 1);
+	for (int i = 0; i < NR; i++)
+		assert_int_equal(id_map__set(&map, id_of(i), i), 0);
+	assert_int_equal(id_map__set(&map, id_of(3), 7777), 0);
+	assert_int_equal(map.nr, NR);
+	for (int i = 0; i < NR; i += 3)
+		id_map__remove(&map, id_of(i));
+	id_map__remove(&map, id_of(0));
+	for (int i = 0; i < NR; i++)
+		assert_int_equal(id_map__get(&map, id_of(i)), i % 3 ? i : -1);
+	assert_int_equal(id_map__get(&map, 424242), -1);
+	assert_int_equal(map.nr, NR - (NR + 2) / 3);
+	id_map__clear(&map);
+	assert_int_equal(id_map__get(&map, id_of(1)), -1);
+}
+
+static void removing_keeps_those_behind(void **state)
+{
+	struct id_map map = {};
+
+	(void)state;
+	/* As full as it gets, so that neighbours sit in each other's place. */
+	for (int round = 0; round < 50; round++) {
+		for (int i = 0; i < 31; i++)
+			assert_int_equal(id_map__set(&map, 1 + i * (round + 1), i), 0);
+		for (int i = 0; i < 31; i++) {
+			id_map__remove(&map, 1 + i * (round + 1));
+			for (int j = 0; j < 31; j++)
+				assert_int_equal(id_map__get(&map, 1 + j * (round + 1)),
+						 j <= i ? -1 : j);
+		}
+		assert_int_equal(map.nr, 0);
+	}
+	assert_int_equal(map.cap, 64);
+	id_map__clear(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_set_is_found_until_removed),
+		cmocka_unit_test(removing_keeps_those_behind),
+	};
+
+	return cmocka_run_group_tests_name("id_map", tests, NULL, NULL);
+}
