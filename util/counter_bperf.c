@@ -7,6 +7,7 @@
 #include "counter.h"
 
 #include "attr_map.h"
+#include "bperf_progs.h"
 #include "bperf_tasks.h"
 #include "counts.h"
 #include "cpumap.h"
@@ -18,6 +19,7 @@
 #include "perf_event.h"
 #include "pmu.h"
 #include "target.h"
+#include "thread_map.h"
 #include "util.h"
 
 #include <errno.h>
@@ -39,10 +41,10 @@ struct bperf_cpu {
 
 struct bperf_evsel {
 	int slot;
-	int event;			/* of tasks: which of bperf_tasks' */
+	int event;			/* of tasks and BPF programs: which of bperf_tasks', bperf_progs' */
 	int nr_errors;			/* readings that failed */
 	int last_err;
-	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks. */
+	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks, of BPF programs these. */
 	struct bperf_cpu cell[];
 };
 
@@ -52,7 +54,8 @@ struct bperf {
 	struct leader *leader;
 	struct cpumap *cpus;		/* all CPUs of all events */
 	struct evsel **sharing;		/* work space: the events of one CPU */
-	struct bperf_tasks *tasks;	/* NULL: CPUs are counted */
+	struct bperf_tasks *tasks;	/* NULL: CPUs or BPF programs are counted */
+	struct bperf_progs *progs;	/* NULL: CPUs or tasks are */
 	bool exec_enables;		/* the first enable() is the workload's exec */
 	__u64 lost;			/* what could not be counted before we began */
 	int calls_fd;			/* what to wait for: calls, and a timer if there is need */
@@ -187,6 +190,10 @@ static int open_events(struct bperf *bperf)
 
 		if (evsel->counter != &bperf->base || !evsel__is_leader(evsel))
 			continue;
+		if (evsel->runs) {
+			err = set_counting(bperf->base.plan, evsel, -1);
+			continue;
+		}
 		/* One event for a whole package or box cannot tell tasks apart. */
 		if (evsel->threads && evsel->needs_cpu) {
 			for (int m = 0; m < evsel->nr_members; m++)
@@ -237,30 +244,54 @@ static bool counts_switches(const struct evsel *evsel)
 	       !evsel->attr.exclude_kernel;
 }
 
-/* Have the events counted for the target's tasks; an event given twice is one to the leader. */
-static int open_tasks(struct bperf *bperf)
+/* The slots of the events, each once, however often they are given. Return: how many. */
+static int number_events(struct bperf *bperf, int *slots, const struct evsel **evsels)
 {
-	const struct counter_plan *plan = bperf->base.plan;
-	bool is_switches[MAX_EVENTS];
-	int slots[MAX_EVENTS], nr = 0, i, err;
 	struct evsel *evsel;
+	int nr = 0, i;
 
-	evlist__for_each(plan->evlist, evsel, i) {
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		struct bperf_evsel *priv = evsel->priv;
 
-		if (!is_counting(&bperf->base, evsel))
+		if (!is_counting(&bperf->base, evsel) || evsel->runs)
 			continue;
 		for (priv->event = 0; priv->event < nr; priv->event++) {
 			if (slots[priv->event] == priv->slot)
 				break;
 		}
 		if (priv->event == nr) {
-			is_switches[nr] = counts_switches(evsel);
+			evsels[nr] = evsel;
 			slots[nr++] = priv->slot;
 		}
 	}
+	return nr;
+}
+
+static int open_progs(struct bperf *bperf)
+{
+	const struct evsel *evsels[MAX_EVENTS];
+	const char *names[MAX_EVENTS];
+	int slots[MAX_EVENTS], nr = number_events(bperf, slots, evsels);
+
+	for (int i = 0; i < nr; i++)
+		names[i] = evsels[i]->name;
+	return bperf_progs__new(bperf->leader, bperf->base.plan->progs, slots, names, nr,
+				&bperf->progs);
+}
+
+/* Have the events counted for the target's tasks. */
+static int open_tasks(struct bperf *bperf)
+{
+	const struct counter_plan *plan = bperf->base.plan;
+	const struct evsel *evsels[MAX_EVENTS];
+	bool is_switches[MAX_EVENTS];
+	int slots[MAX_EVENTS], nr = number_events(bperf, slots, evsels), i, err;
+	struct evsel *evsel;
+
 	if (!nr)
 		return 0;
+	for (i = 0; i < nr; i++)
+		is_switches[i] = counts_switches(evsels[i]);
 	bperf->exec_enables = plan->enable_on_exec;
 	err = bperf_tasks__new(bperf->leader, plan, slots, is_switches, nr, &bperf->tasks);
 	if (!err) {
@@ -319,7 +350,9 @@ static int bperf__open(struct counter *self)
 	if (!err)
 		err = open_events(bperf);
 	if (!err)
-		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
+		err = self->plan->progs   ? open_progs(bperf) :
+		      self->plan->threads ? open_tasks(bperf) :
+					    collect_cpus(bperf);
 	if (!err)
 		err = open_calls(bperf);
 	if (bperf->attr_map)
@@ -474,10 +507,57 @@ static int take_tasks(struct bperf *bperf, enum moment moment)
 	return 0;
 }
 
+/* Of executions: they count from when the pairs were made, so this never goes back either. */
+static struct event_reading runs_reading(const struct bperf *bperf, const struct evsel *evsel,
+					 int target, int cpu)
+{
+	uint64_t now_ns = clock_ns();
+
+	return (struct event_reading){
+		.counter = bperf_progs__runs(bperf->progs, target, cpu, evsel->runs == RUNS_EXACT),
+		.enabled_ns = now_ns,
+		.running_ns = now_ns,
+	};
+}
+
+static void take_progs(struct bperf *bperf, enum moment moment)
+{
+	struct evsel *evsel;
+	int i;
+
+	if (moment == END)
+		bperf_progs__end(bperf->progs);
+	else if (moment == BEGIN)
+		bperf_progs__begin(bperf->progs);
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (int c = 0; c < evsel->cpus->nr; c++) {
+			int cpu = evsel->cpus->cpu[c];
+
+			for (int t = 0; t < evsel->threads->nr; t++) {
+				struct event_reading now =
+					evsel->runs ? runs_reading(bperf, evsel, t, cpu) :
+						      bperf_progs__event(bperf->progs, t, cpu,
+									 priv->event);
+
+				take(evsel, c * evsel->threads->nr + t, &now, moment);
+			}
+		}
+	}
+}
+
 static int sync_all(struct bperf *bperf, enum moment moment)
 {
 	int err = 0;
 
+	if (bperf->progs) {
+		bperf_progs__read(bperf->progs);
+		take_progs(bperf, moment);
+		return 0;
+	}
 	if (!bperf->cpus)
 		return bperf->tasks ? take_tasks(bperf, moment) : 0;
 	for (int i = 0; i < bperf->cpus->nr && !err; i++)
@@ -567,11 +647,14 @@ static void bperf__destroy(struct counter *self)
 	if (bperf->tasks && leader_tasks__lost(bperf->leader) > bperf->lost)
 		pr_warn("%llu readings, switches or new tasks were missed: counts may be short",
 			leader_tasks__lost(bperf->leader) - bperf->lost);
+	if (bperf->progs)
+		bperf_progs__say(bperf->progs);
 	/* Without the lock we go as a crash would: the next run cleans up. */
 	if (bperf->leader && !attr_map__relock(bperf->attr_map))
 		leader__leave(bperf->leader);
 	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
 	bperf_tasks__delete(bperf->tasks);
+	bperf_progs__delete(bperf->progs);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
 	close_fd(&bperf->calls_fd);
