@@ -94,8 +94,10 @@ static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cp
  */
 static bool counts_newcomers(const struct stat_run *run, const struct evsel *evsel)
 {
+	enum aggr_mode mode = run->config.aggr_mode;
+
 	return evsel->share && !run->target.cpu_list &&
-	       (run->config.aggr_mode == AGGR_GLOBAL || run->config.aggr_mode == AGGR_NONE);
+	       (mode == AGGR_GLOBAL || mode == (run->plan.progs ? AGGR_PROG : AGGR_NONE));
 }
 
 static int use_possible_cpus(struct evsel *evsel)
