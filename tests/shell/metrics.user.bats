@@ -76,6 +76,21 @@ setup() {
 	refute grep -q nowhere "$out"
 }
 
+@test "literals are facts of this machine, has_event and strcmp_cpuid_str questions about it" {
+	local out=$BATS_TEST_TMPDIR/out
+	cat >"$metrics" <<-'EOF'
+	[
+		{ "MetricName": "cpus", "MetricExpr": "#num_cpus_online + 0 * dummy" },
+		{ "MetricName": "tasks", "MetricExpr": "(3 if #target_cpu else 4) + 0 * dummy" },
+		{ "MetricName": "known", "MetricExpr": "has_event(page\\-faults) + 2 * has_event(no_such_event) + 0 * dummy" },
+		{ "MetricName": "cpu", "MetricExpr": "strcmp_cpuid_str(made\\-up) + 2 * strcmp_cpuid_str(other) + 0 * dummy" },
+		{ "MetricName": "nothing", "MetricExpr": "#no_such_literal + 0 * dummy" }
+	]
+	EOF
+	PERF_CPUID=made-up perf stat -M cpus:u,tasks:u,known:u,cpu:u,nothing:u --metric-only -x, --log-fd 4 true 4>"$out"
+	[ "$(tail -n 1 "$out")" = "$(getconf _NPROCESSORS_ONLN).00,4.00,1.00,1.00,," ]
+}
+
 @test "metrics of each interval" {
 	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
