@@ -80,6 +80,8 @@ struct lookup {
 	struct metric_requests *requests;
 	struct metric_request *request;
 	bool quiet;
+	const struct metric_def **seen;	/* metrics whose events have been collected; owned */
+	int nr_seen;
 };
 
 /* The metrics whose formulas are being read, from the innermost. */
@@ -119,6 +121,29 @@ static bool is_in_chain(const struct chain *chain, const struct metric_def *def)
 	return false;
 }
 
+static bool is_seen(const struct lookup *lookup, const struct metric_def *def)
+{
+	int i;
+
+	for (i = 0; i < lookup->nr_seen; i++) {
+		if (lookup->seen[i] == def)
+			return true;
+	}
+	return false;
+}
+
+static int set_seen(struct lookup *lookup, const struct metric_def *def)
+{
+	const struct metric_def **seen =
+		realloc(lookup->seen, (lookup->nr_seen + 1) * sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	lookup->seen = seen;
+	seen[lookup->nr_seen++] = def;
+	return 0;
+}
+
 static int collect(struct lookup *lookup, const struct metric_def *def, const char *text,
 		   bool is_threshold, const struct chain *outer);
 
@@ -130,7 +155,7 @@ static int collect_id(struct lookup *lookup, const char *id, const struct chain 
 
 	/* A metric may have the name of an event it uses. */
 	if (other && !(is_in_chain(chain, other) && has_event(lookup, id)))
-		return collect(lookup, other, other->expr, false, chain);
+		return is_seen(lookup, other) ? 0 : collect(lookup, other, other->expr, false, chain);
 	if (event_name__find(tool_events, id))
 		return add_id(&lookup->requests->tools, &lookup->requests->nr_tools, id);
 	return add_id(&request->ids, &request->nr_ids, id);
@@ -175,7 +200,7 @@ static int collect(struct lookup *lookup, const struct metric_def *def, const ch
 			err = collect_id(lookup, id, &chain);
 	}
 	metric_expr__delete(expr);
-	return err;
+	return err ? err : set_seen(lookup, def);
 }
 
 char *metric_request__event_text(const struct metric_request *request, struct pmus *pmus,
@@ -257,6 +282,7 @@ static int add_request(struct metric_requests *requests, const struct metric_def
 		err = collect(&lookup, def, def->expr, false, NULL);
 	if (!err && def->threshold && !options->no_threshold)
 		err = collect(&lookup, def, def->threshold, true, NULL);
+	free(lookup.seen);
 	if (!err && !can_parse(&request, options->scope.pmus, &unknown)) {
 		if (!unknown)
 			err = -ENOMEM;

@@ -91,6 +91,26 @@ setup() {
 	[ "$(tail -n 1 "$out")" = "$(getconf _NPROCESSORS_ONLN).00,4.00,1.00,1.00,," ]
 }
 
+@test "metrics made of metrics made of metrics are computed once" {
+	local i
+	# 40 levels, each referring to the three above: 10^10 paths
+	{
+		echo '[ { "MetricName": "m0", "MetricExpr": "1 + 0 * dummy" }, { "MetricName": "m1", "MetricExpr": "m0" },
+			{ "MetricName": "m2", "MetricExpr": "m1 + m0" }'
+		for ((i = 3; i < 40; i++)); do
+			echo ", { \"MetricName\": \"m$i\", \"MetricExpr\": \"m$((i - 1)) + m$((i - 2)) + m$((i - 3))\",
+				\"MetricThreshold\": \"m$i > m$((i - 1))\" }"
+		done
+		echo ']'
+	} >"$metrics"
+	(
+		ulimit -t 5
+		perf stat -M m39:u -j --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	)
+	jq -e 'select(."metric-unit" == "m39:u") | ."metric-value" == "12960201916.000000" and ."metric-threshold" == "bad"' \
+		"$BATS_TEST_TMPDIR/out"
+}
+
 @test "metrics of each interval" {
 	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
