@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Completion of perf's command line for bash. Options are those that perf itself lists.
 
-# _perf_takes_value COMMAND : names and letters of options that take a value, a line each
+# _perf_takes_value COMMAND... : names and letters of options that take a value, a line each
 _perf_takes_value() {
-	perf "$1" -h 2>&1 | sed -nE 's/^    (-(.), )?--([a-z0-9-]+) <.*/--\3\n-\2/p'
+	perf "$@" -h 2>&1 | sed -nE 's/^    (-(.), )?--([a-z0-9-]+) <.*/--\3\n-\2/p'
 }
 
 # _perf_list BASE CUR WORD... : complete the last element of a list whose others are BASE
@@ -47,7 +47,7 @@ _perf_value() {
 }
 
 _perf() {
-	local line=${COMP_LINE:0:COMP_POINT} words cur command values option= i word
+	local line=${COMP_LINE:0:COMP_POINT} words cur command values option= i word first=2
 	read -ra words <<<"$line"
 	[[ $line == *[[:blank:]] ]] && words+=("")
 	cur=${words[-1]}
@@ -62,14 +62,19 @@ _perf() {
 		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"))
 		return
 	fi
-	if [[ $command == bperf ]] && ((${#words[@]} == 3)); then
-		COMPREPLY=($(compgen -W "list" -- "$cur"))
-		return
+	if [[ $command == bperf ]]; then
+		if ((${#words[@]} == 3)); then
+			COMPREPLY=($(compgen -W "$(perf bperf -h 2>&1 | sed -nE 's/^    ([a-z]+)  .*/\1/p')" -- "$cur"))
+			return
+		fi
+		command="bperf ${words[2]}"
+		first=3
 	fi
 
 	# What the word under the cursor is: the value of an option, an option, or part of a command.
-	values=" $(_perf_takes_value "$command" | tr '\n' ' ')"
-	for ((i = 2; i < ${#words[@]} - 1; i++)); do
+	# shellcheck disable=SC2086 # one word or two
+	values=" $(_perf_takes_value $command | tr '\n' ' ')"
+	for ((i = first; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
 		if [[ $option ]]; then
 			option=
@@ -80,7 +85,7 @@ _perf() {
 			option=$word
 		elif [[ $word == -[!-]* && $values == *" -${word: -1} "* ]]; then
 			option=-${word: -1}
-		elif [[ $word != -* && $command != bperf ]]; then
+		elif [[ $word != -* ]]; then
 			break
 		fi
 	done
@@ -99,7 +104,8 @@ _perf() {
 		_perf_value "${cur%%=*}" "${cur#*=}"
 		[[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/${cur%%=*}=}")
 	elif [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "$(perf "$command" --list-opts 2>/dev/null) --help" -- "$cur"))
+		# shellcheck disable=SC2086
+		COMPREPLY=($(compgen -W "$(perf $command --list-opts 2>/dev/null) --help" -- "$cur"))
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
 	elif [[ $command == stat ]]; then
