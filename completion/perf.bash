@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Completion of perf's command line for bash. Options are those that perf itself lists.
 
+# _perf_reply OPTION... : what compgen says, a line each, is the answer
+_perf_reply() {
+	mapfile -t COMPREPLY < <(compgen "$@")
+}
+
 # _perf_takes_value COMMAND... : names and letters of options that take a value, a line each
 _perf_takes_value() {
 	perf "$@" -h 2>&1 | sed -nE 's/^    (-(.), )?--([a-z0-9-]+) <.*/--\3\n-\2/p'
@@ -10,7 +15,7 @@ _perf_takes_value() {
 _perf_list() {
 	local base=$1 cur=$2
 	shift 2
-	COMPREPLY=($(compgen -P "$base" -W "$*" -- "$cur"))
+	_perf_reply -P "$base" -W "$*" -- "$cur"
 	compopt -o nospace 2>/dev/null || :
 }
 
@@ -34,37 +39,37 @@ _perf_value() {
 		_perf_list "$base" "${cur##*,}" "$(cd /proc && echo [0-9]*)"
 		;;
 	--control) _perf_list "" "$cur" fd: fifo: ;;
-	--per-cache) COMPREPLY=($(compgen -W "L1 L2 L3 L4" -- "$cur")) ;;
+	--per-cache) _perf_reply -W "L1 L2 L3 L4" -- "$cur" ;;
 	--pmu-filter | --cputype | --unit)
-		COMPREPLY=($(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"))
+		_perf_reply -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"
 		;;
-	--pre | --post) COMPREPLY=($(compgen -c -- "$cur")) ;;
+	--pre | --post) _perf_reply -c -- "$cur" ;;
 	-o | --output | --metrics-file | -i | --input | --bpf-attr-map)
 		compopt -o filenames 2>/dev/null || :
-		COMPREPLY=($(compgen -f -- "$cur"))
+		_perf_reply -f -- "$cur"
 		;;
 	esac
 }
 
 _perf() {
-	local line=${COMP_LINE:0:COMP_POINT} words cur command values option= i word first=2
+	local line=${COMP_LINE:0:COMP_POINT} words cur command values option="" i word first=2
 	read -ra words <<<"$line"
 	[[ $line == *[[:blank:]] ]] && words+=("")
 	cur=${words[-1]}
 	COMPREPLY=()
 
 	if ((${#words[@]} == 2)); then
-		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null) --help --version" -- "$cur"))
+		_perf_reply -W "$(perf --list-cmds 2>/dev/null) --help --version" -- "$cur"
 		return
 	fi
 	command=${words[1]}
 	if [[ $command == help ]]; then
-		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"))
+		_perf_reply -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"
 		return
 	fi
 	if [[ $command == bperf ]]; then
 		if ((${#words[@]} == 3)); then
-			COMPREPLY=($(compgen -W "$(perf bperf -h 2>&1 | sed -nE 's/^    ([a-z]+)  .*/\1/p')" -- "$cur"))
+			_perf_reply -W "$(perf bperf -h 2>&1 | sed -nE 's/^    ([a-z]+)  .*/\1/p')" -- "$cur"
 			return
 		fi
 		command="bperf ${words[2]}"
@@ -77,7 +82,7 @@ _perf() {
 	for ((i = first; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
 		if [[ $option ]]; then
-			option=
+			option=""
 		elif [[ $word == -- ]]; then
 			((i++))
 			break
@@ -91,12 +96,12 @@ _perf() {
 	done
 	if ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then
-			COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
+			_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
 		elif ((i == ${#words[@]} - 1)); then
-			COMPREPLY=($(compgen -c -- "$cur"))
+			_perf_reply -c -- "$cur"
 		else
 			compopt -o filenames 2>/dev/null || :
-			COMPREPLY=($(compgen -f -- "$cur"))
+			_perf_reply -f -- "$cur"
 		fi
 	elif [[ $option ]]; then
 		_perf_value "$option" "$cur"
@@ -105,11 +110,11 @@ _perf() {
 		[[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/${cur%%=*}=}")
 	elif [[ $cur == -* ]]; then
 		# shellcheck disable=SC2086
-		COMPREPLY=($(compgen -W "$(perf $command --list-opts 2>/dev/null) --help" -- "$cur"))
+		_perf_reply -W "$(perf $command --list-opts 2>/dev/null) --help" -- "$cur"
 	elif [[ $command == list ]]; then
-		COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
+		_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
 	elif [[ $command == stat ]]; then
-		COMPREPLY=($(compgen -c -- "$cur"))
+		_perf_reply -c -- "$cur"
 	fi
 
 	# Readline replaces only what follows the last of its word breaks.

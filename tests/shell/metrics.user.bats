@@ -162,7 +162,7 @@ setup() {
 	perf stat --all-user -x, --log-fd 4 true 4>"$out"
 	refute grep -q of_two "$out"
 	export PERF_METRICS_PATH=
-	PERF_CPUID=none
+	export PERF_CPUID=none
 	for option in "--topdown:TopdownL1" "--smi-cost:smi" "-T:transaction"; do
 		refused 22 perf stat "${option%:*}" true <<-EOF
 		perf stat: ${option%:*}: no metric for this CPU is in the group ${option#*:} (see perf list metricgroups; --metrics-file takes a vendor's)
