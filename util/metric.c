@@ -342,7 +342,7 @@ static int bind_formula(struct metric *metric, struct metric_formula *formula, c
 
 	err = metric_expr__parse(text, metric->scope.instance - 1, &formula->expr, &error);
 	if (err == -EINVAL)
-		pr_err("metric '%s': %s at column %d of '%s'", metric->def->name, error.reason,
+		pr_err("metric '%s': %s at column %d of '%.200s'", metric->def->name, error.reason,
 		       error.column + 1, text);
 	if (err)
 		return err;

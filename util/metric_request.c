@@ -183,7 +183,7 @@ static int collect(struct lookup *lookup, const struct metric_def *def, const ch
 	}
 	err = metric_expr__parse(text, lookup->request->def.instance - 1, &expr, &error);
 	if (err == -EINVAL && !lookup->quiet)
-		pr_err("metric '%s': %s at column %d of '%s'", def->name, error.reason,
+		pr_err("metric '%s': %s at column %d of '%.200s'", def->name, error.reason,
 		       error.column + 1, text);
 	if (err)
 		return err;
