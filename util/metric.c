@@ -260,6 +260,7 @@ struct chain {
 	const struct metric_def *def;
 	const struct chain *outer;
 	struct metric *root;		/* the outermost, which owns all parts */
+	int depth;
 };
 
 static struct metric *new_metric(const struct metric_def *def, const struct metric_scope *scope,
@@ -393,11 +394,11 @@ static int parse_unit(struct metric *metric)
 static struct metric *new_metric(const struct metric_def *def, const struct metric_scope *scope,
 				 const struct chain *outer)
 {
-	struct chain chain = { .def = def, .outer = outer };
+	struct chain chain = { .def = def, .outer = outer, .depth = outer ? outer->depth + 1 : 0 };
 	struct metric *metric;
 	int err;
 
-	if (is_in_chain(outer, def)) {
+	if (is_in_chain(outer, def) || chain.depth == MAX_METRIC_DEPTH) {
 		pr_err("metric '%s' refers to itself", def->name);
 		errno = ELOOP;
 		return NULL;

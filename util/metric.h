@@ -56,6 +56,9 @@ bool metric_def__in_group(const struct metric_def *def, const char *group);
 /** metric_def__has_word() - a list separated by ';', which may be NULL, has that word */
 bool metric_def__has_word(const char *list, const char *word);
 
+/* So many metrics may be made of each other, one of the next; more would overflow the stack. */
+#define MAX_METRIC_DEPTH 256
+
 enum metric_color {
 	METRIC_PLAIN,
 	METRIC_RED,

@@ -88,6 +88,7 @@ struct lookup {
 struct chain {
 	const struct metric_def *def;
 	const struct chain *outer;
+	int depth;
 };
 
 static double literal_value(void *data, const char *name)
@@ -164,7 +165,9 @@ static int collect_id(struct lookup *lookup, const char *id, const struct chain 
 static int collect(struct lookup *lookup, const struct metric_def *def, const char *text,
 		   bool is_threshold, const struct chain *outer)
 {
-	const struct chain chain = { .def = def, .outer = outer };
+	const struct chain chain = {
+		.def = def, .outer = outer, .depth = outer ? outer->depth + 1 : 0,
+	};
 	struct metric_expr_ctx ctx = {
 		.data = lookup,
 		.literal = literal_value,
@@ -179,6 +182,12 @@ static int collect(struct lookup *lookup, const struct metric_def *def, const ch
 	if (is_in_chain(outer, def)) {
 		if (!lookup->quiet)
 			pr_err("metric '%s' refers to itself", def->name);
+		return -EINVAL;
+	}
+	if (chain.depth == MAX_METRIC_DEPTH) {
+		if (!lookup->quiet)
+			pr_err("metric '%s' is made of metrics made of metrics: %d levels at most",
+			       lookup->request->def.name, MAX_METRIC_DEPTH);
 		return -EINVAL;
 	}
 	err = metric_expr__parse(text, lookup->request->def.instance - 1, &expr, &error);

@@ -111,6 +111,21 @@ setup() {
 		"$BATS_TEST_TMPDIR/out"
 }
 
+@test "chains of metrics that are too long are refused" {
+	local i
+	{
+		echo '[ { "MetricName": "m0", "MetricExpr": "dummy" }'
+		for ((i = 1; i < 3000; i++)); do
+			echo ", { \"MetricName\": \"m$i\", \"MetricExpr\": \"m$((i - 1)) + 1\" }"
+		done
+		echo ']'
+	} >"$metrics"
+	perf stat -M m255:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	grep -q ',255.00,m255:u$' "$BATS_TEST_TMPDIR/out"
+	refused 1 perf stat -M m2999 true \
+		<<<"perf stat: metric 'm2999' is made of metrics made of metrics: 256 levels at most"
+}
+
 @test "metrics of each interval" {
 	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
