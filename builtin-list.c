@@ -14,6 +14,7 @@
 #include "util/bpf_target.h"
 #include "util/definitions.h"
 #include "util/event_tables.h"
+#include "util/json_string.h"
 #include "util/metric.h"
 #include "util/msg.h"
 #include "util/options.h"
@@ -87,22 +88,6 @@ struct lister {
 	bool headed;			/* the heading of metrics has been printed */
 };
 
-static void print_quoted(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
 /* One JSON object of the members that have a value; @members ends with a NULL key. */
 static void print_object(struct lister *l, const char *const members[][2])
 {
@@ -113,7 +98,7 @@ static void print_object(struct lister *l, const char *const members[][2])
 		if (!(*members)[1] || !*(*members)[1])
 			continue;
 		fprintf(l->out, "%s\t\"%s\": ", first ? "" : ",\n", (*members)[0]);
-		print_quoted(l->out, (*members)[1]);
+		json_string__print(l->out, (*members)[1]);
 		first = false;
 	}
 	fputs("\n}", l->out);

@@ -249,3 +249,15 @@ usage() {
 	run perf bperf list -h
 	[ "$status" = 129 ]
 }
+
+@test "the manuals have every option, and no other" {
+	local docs=$BATS_TEST_DIRNAME/../../Documentation command option
+	[ -d "$docs" ] || skip "no manuals here"
+	for command in stat list; do
+		perf $command --list-opts 2>/dev/null | tr ' ' '\n' | grep . | sort >"$BATS_TEST_TMPDIR/has" || :
+		sed -nE 's/^(--[a-z0-9-]+).*::$/\1/p' "$docs/perf-$command.txt" | grep -vxE -- '--(help|list-opts)' |
+			sort -u >"$BATS_TEST_TMPDIR/tells"
+		# -b is not there yet; --raw is --raw-dump
+		diff -u <(grep -vxE -- '--(bpf-prog|raw)' "$BATS_TEST_TMPDIR/has") <(grep -vx -- --bpf-prog "$BATS_TEST_TMPDIR/tells") >&2
+	done
+}
