@@ -212,6 +212,16 @@ int classic_metric__compute(const struct evlist *evlist, const struct evsel *evs
 			    struct metric_value out[2]);
 
 /**
+ * prog_metric__compute() - what an event comes to in one execution of a BPF program
+ * @in_columns: its text names the event, too
+ * @out: one metric, released by metric_value__clear()
+ *
+ * Return: 1; 0 when no BPF programs are counted or did not run; or -ENOMEM.
+ */
+int prog_metric__compute(const struct evlist *evlist, const struct evsel *evsel, bool in_columns,
+			 const struct metric_source *source, struct metric_value *out);
+
+/**
  * event_name__base() - the bare name in an event's printed name
  * @base: receives "cycles" for cycles:u, cpu_core/cycles/ and cycles; @size bytes
  */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pair of probes at one BPF program: on_enter notes what the events show, on_leave adds the
+ * differences. There is one pair per program, for all events of all runs; it reads the leader's
+ * events. Documentation/design.md has the picture; util/prog_pair.c finds and loads pairs.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "prog_pair.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct task_struct {
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+} __attribute__((preserve_access_index));
+
+/* The leader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, MAX_EVENTS);
+} events SEC(".maps");
+
+/* What was counted. Written by the programs on each CPU, read by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);			/* CPU */
+	__type(value, struct prog_cpu);
+	__uint(max_entries, 1);			/* nr_cpus, set before load */
+} prog_cpus SEC(".maps");
+
+/*
+ * Executions that are under way, besides the last to begin on each CPU, by the address of the
+ * context that the trampoline makes on the stack: the same when one enters and leaves, and no two
+ * have the same at a time, whoever preempts or interrupts whom.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, struct prog_frame);
+	__uint(max_entries, 1);			/* MAX_FRAMES, set before load */
+} prog_frames SEC(".maps");
+
+/* Written by user space under the lock. */
+struct prog_plan plan;
+
+/* An exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
+static __always_inline void raise_seq(__u64 *seq)
+{
+	__sync_lock_test_and_set(seq, *seq + 1);
+}
+
+/*
+ * A read that fails zeroes what it is given. An event's enabled time is never 0, so that says it; and
+ * it always goes on, so that another event in its place, which began later, is known by it, and one
+ * that is dead since its CPU was offline.
+ */
+static __always_inline void read_event(__u32 first, __u32 cpu, struct sum *now)
+{
+	bpf_perf_event_read_value(&events, first + cpu, (void *)now, sizeof(*now));
+}
+
+/* The first few events are read without a call for each; the verifier walks every one. */
+#define QUICK_COLUMNS 8
+
+/* What the loops over the others share. */
+struct rest {
+	struct prog_cpu *state;
+	struct prog_frame *frame;
+	struct sum *to;
+	__u32 cpu;
+};
+
+static __always_inline void enter_one(struct prog_frame *frame, __u32 i, __u32 cpu)
+{
+	__u32 first = plan.column[i].first;
+
+	frame->first[i] = first;
+	read_event(first, cpu, &frame->event[i]);
+}
+
+static long enter_next(__u32 i, struct rest *rest)
+{
+	enter_one(rest->frame, (i + QUICK_COLUMNS) % MAX_COLUMNS, rest->cpu);
+	return 0;
+}
+
+static __attribute__((noinline)) int enter_rest(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	struct rest rest = { .frame = &state->frame, .cpu = cpu };
+
+	return bpf_loop(nr - QUICK_COLUMNS, enter_next, &rest, 0);
+}
+
+static __always_inline void enter_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
+#pragma clang loop unroll(full)
+	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
+		if (i >= nr)
+			return;
+		enter_one(&state->frame, i, cpu);
+	}
+	if (nr > QUICK_COLUMNS)
+		enter_rest(state, nr, cpu);
+}
+
+static long read_next(__u32 i, struct rest *rest)
+{
+	i = (i + QUICK_COLUMNS) % MAX_COLUMNS;
+	read_event(plan.column[i].first, rest->cpu, &rest->state->now[i]);
+	return 0;
+}
+
+static __attribute__((noinline)) int read_rest(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	struct rest rest = { .state = state, .cpu = cpu };
+
+	return bpf_loop(nr - QUICK_COLUMNS, read_next, &rest, 0);
+}
+
+static __always_inline void read_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+#pragma clang loop unroll(full)
+	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
+		if (i >= nr)
+			return;
+		read_event(plan.column[i].first, cpu, &state->now[i]);
+	}
+	if (nr > QUICK_COLUMNS)
+		read_rest(state, nr, cpu);
+}
+
+static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
+				    struct sum *sums, __u32 i)
+{
+	struct sum *begin = &frame->event[i], *now = &state->now[i], *to = &sums[i];
+	__u64 enabled = now->enabled_ns;
+
+	/* Not read when it began, or now; or another event by now, or one that has stopped for good. */
+	if (!begin->enabled_ns || enabled <= begin->enabled_ns ||
+	    frame->first[i] != plan.column[i].first) {
+		state->unread[i]++;
+		return;
+	}
+	to->counter += now->counter - begin->counter;
+	to->enabled_ns += enabled - begin->enabled_ns;
+	to->running_ns += now->running_ns - begin->running_ns;
+}
+
+static long add_next(__u32 i, struct rest *rest)
+{
+	add_one(rest->state, rest->frame, rest->to, (i + QUICK_COLUMNS) % MAX_COLUMNS);
+	return 0;
+}
+
+static __attribute__((noinline)) int add_rest(struct prog_cpu *state, struct prog_frame *frame,
+					      struct sum *to, __u32 nr)
+{
+	struct rest rest = { .state = state, .frame = frame, .to = to };
+
+	return bpf_loop(nr - QUICK_COLUMNS, add_next, &rest, 0);
+}
+
+static __always_inline void add_all(struct prog_cpu *state, struct prog_frame *frame,
+				    struct sum *to, __u32 nr)
+{
+#pragma clang loop unroll(full)
+	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
+		if (i >= nr)
+			return;
+		add_one(state, frame, to, i);
+	}
+	if (nr > QUICK_COLUMNS)
+		add_rest(state, frame, to, nr);
+}
+
+/*
+ * While on_leave is at work on this CPU the kernel skips it for everybody else there, so what begins
+ * now in an interrupt would leave unseen: it gets no frame, lest another find it. With that, a frame
+ * that was left behind is of a task that has been switched out since, and is never taken for that
+ * of an execution in one piece.
+ */
+SEC("fentry")
+int on_enter(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nr = plan.nr;
+	struct prog_cpu *state = bpf_map_lookup_elem(&prog_cpus, &cpu);
+	struct task_struct *task;
+
+	if (!state || state->is_leaving)
+		return 0;
+	/* Another one is under way here. If there is no room for it, it ends unmeasured. */
+	if (state->frame.key && state->frame.key != (__u64)ctx)
+		bpf_map_update_elem(&prog_frames, &state->frame.key, &state->frame, BPF_ANY);
+	task = bpf_get_current_task_btf();
+	state->frame.key = (__u64)ctx;
+	state->frame.cpu = cpu;
+	state->frame.task = (__u64)task;
+	state->frame.switches = task->nvcsw + task->nivcsw;
+	state->frame.nr = nr;
+	enter_all(state, nr, cpu);
+	return 0;
+}
+
+/* Charge an execution whose end is in state->now. */
+static __always_inline void charge(struct prog_cpu *state, struct prog_frame *frame, __u32 cpu,
+				   __u32 nr)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 nr_begun = frame->nr;
+	struct sum *to = state->sum;
+
+	raise_seq(&state->seq);
+	state->runs++;
+	/* It has moved to another CPU, with other events. */
+	if (frame->cpu != cpu) {
+		state->unmeasured++;
+		goto out;
+	}
+	if (frame->task != (__u64)task || frame->switches != task->nvcsw + task->nivcsw) {
+		state->switched++;
+		to = state->apart;
+	}
+	add_all(state, frame, to, nr_begun < nr ? nr_begun : nr);
+	/* Columns that came meanwhile. */
+	for (; nr_begun < nr && nr_begun < MAX_COLUMNS; nr_begun++)
+		state->unread[nr_begun]++;
+out:
+	raise_seq(&state->seq);
+}
+
+/* Not the execution that began last on this CPU. */
+static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 cpu, __u32 nr)
+{
+	struct prog_frame *frame = bpf_map_lookup_elem(&prog_frames, &state->key);
+
+	if (frame) {
+		charge(state, frame, cpu, nr);
+		bpf_map_delete_elem(&prog_frames, &state->key);
+		return 0;
+	}
+	raise_seq(&state->seq);
+	state->runs++;
+	state->unmeasured++;
+	raise_seq(&state->seq);
+	return 0;
+}
+
+/* The events are read first here, and last in on_enter: so the least of ours is counted. */
+SEC("fexit")
+int on_leave(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nr = plan.nr;
+	struct prog_cpu *state = bpf_map_lookup_elem(&prog_cpus, &cpu);
+
+	if (!state)
+		return 0;
+	*(volatile __u64 *)&state->is_leaving = 1;
+	barrier();
+	read_all(state, nr, cpu);
+	if (state->frame.key == (__u64)ctx) {
+		charge(state, &state->frame, cpu, nr);
+		state->frame.key = 0;
+	} else {
+		state->key = (__u64)ctx;
+		leave_other(state, cpu, nr);
+	}
+	barrier();
+	*(volatile __u64 *)&state->is_leaving = 0;
+	return 0;
+}
