@@ -95,9 +95,11 @@ static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cp
  */
 static bool counts_newcomers(const struct stat_run *run, const struct evsel *evsel)
 {
+	enum aggr_mode mode = run->config.aggr_mode;
+
 	return evsel->share && !run->target.cpu_list &&
-	       (run->config.aggr_mode == AGGR_GLOBAL ||
-		(run->config.aggr_mode == AGGR_NONE && !evsel->cgroup));
+	       (mode == AGGR_GLOBAL ||
+		(run->plan.progs ? mode == AGGR_PROG : mode == AGGR_NONE && !evsel->cgroup));
 }
 
 static int use_possible_cpus(struct evsel *evsel)
