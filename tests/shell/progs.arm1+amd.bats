@@ -257,7 +257,7 @@ gone() {
 	end_run "$run_pid" INT 130
 	is_equal "$(field bpf_runs 1 "$T/a.csv")" 3
 	nothing_attached
-	"$WORKLOADS/progreplace" "$P/target_loop" target_loop "$WORKLOADS/ext.bpf.o" "$P/target_ext"
+	"$WORKLOADS/progattach" "$WORKLOADS/ext.bpf.o" "$P" "$P/target_loop" target_loop
 	prog_stat -b "$(id ext)" -x, -o "$T/out" -e bpf_runs,cpu-clock "$WORKLOADS/progrun" "$P/target_loop" 70
 	is_equal "$(field bpf_runs 1 "$T/out")" 70
 	refused 1 prog_stat -b "$(id loop)" -e bpf_runs true <<-END
@@ -277,25 +277,28 @@ gone() {
 	is_equal "$(awk -F, '/^target_undo-/ && $4 == "bpf_runs" { print $2 }' "$T/out")" 0
 }
 
-@test "programs at kprobes and tracepoints count with every hit" {
-	mkdir "$P/links"
-	$bpftool prog loadall "$WORKLOADS/tracing.bpf.o" "$P/links" pinmaps "${P}_maps" autoattach ||
-		skip_or_fail "no tracing programs here"
-	id=$($bpftool -j prog show name target_fentry | jq '.id // .[0].id')
-	if ! prog_stat -b "$id" -e bpf_runs true 2>"$T/err"; then
+@test "programs at functions and tracepoints of the kernel count with every hit" {
+	mkdir "$P/at"
+	"$WORKLOADS/progattach" "$WORKLOADS/tracing.bpf.o" "$P/at"
+	hits() { $bpftool -j map lookup pinned "$P/at/traced" key "$1" 0 0 0 | jq .formatted.value; }
+	list=pinned:$P/at/target_kprobe
+	if prog_stat -b "pinned:$P/at/target_fentry" -e bpf_runs true 2>"$T/err"; then
+		list+=,pinned:$P/at/target_fentry,pinned:$P/at/target_tp_btf
+	else
 		# Before 6.8
-		grep -qF "'target_fentry' (id $id) cannot be counted: it is a tracing program, and this kernel has no tracing of such" "$T/err"
-		return
+		grep -qF "cannot be counted: it is a tracing program, and this kernel has no tracing of such" "$T/err"
 	fi
-	hits() { $bpftool -j map lookup pinned "${P}_maps/traced" key "$1" 0 0 0 | jq .formatted.value; }
-	counting a -b name:target_fentry,name:target_tp_btf --per-prog -e bpf_runs
-	before=$(hits 1) renames=$(hits 0)
+	counting a -b "$list" --per-prog -e bpf_runs
+	renames=$(hits 0) fentries=$(hits 1) kprobes=$(hits 2)
 	"$WORKLOADS/progrun" -s "$P/target_empty" 250
-	sleeps=$(($(hits 1) - before)) renames=$(($(hits 0) - renames))
+	renames=$(($(hits 0) - renames)) fentries=$(($(hits 1) - fentries)) kprobes=$(($(hits 2) - kprobes))
 	end_run "$run_pid" INT 130
 	cat "$T/a.csv" >&2
 	# Others may sleep or be renamed while it starts and ends.
-	in_range "$sleeps" 250 260
-	in_range "$(awk -F, '/^target_fentry-/ { print $2 }' "$T/a.csv")" "$sleeps" $((sleeps + 5))
-	in_range "$(awk -F, '/^target_tp_btf-/ { print $2 }' "$T/a.csv")" "$renames" $((renames + 10))
+	in_range "$kprobes" 250 260
+	in_range "$(awk -F, '/^target_kprobe-/ { print $2 }' "$T/a.csv")" "$kprobes" $((kprobes + 5))
+	if [[ $list = *fentry* ]]; then
+		in_range "$(awk -F, '/^target_fentry-/ { print $2 }' "$T/a.csv")" "$fentries" $((fentries + 5))
+		in_range "$(awk -F, '/^target_tp_btf-/ { print $2 }' "$T/a.csv")" "$renames" $((renames + 10))
+	fi
 }

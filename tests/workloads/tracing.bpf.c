@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tracing programs to be counted. Programs of this type cannot be loaded, or counted, everywhere. */
+/* Programs that hang on functions of the kernel. Tracing ones cannot be loaded, or counted, everywhere. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -11,7 +11,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
 	__type(value, __u64);
-	__uint(max_entries, 2);
+	__uint(max_entries, 3);
 } traced SEC(".maps");
 
 static __attribute__((always_inline)) void see(__u32 which)
@@ -20,6 +20,13 @@ static __attribute__((always_inline)) void see(__u32 which)
 
 	if (nr)
 		__sync_fetch_and_add(nr, 1);
+}
+
+SEC("kprobe/do_nanosleep")
+int target_kprobe(void *ctx)
+{
+	see(2);
+	return 0;
 }
 
 SEC("tp_btf/task_rename")
