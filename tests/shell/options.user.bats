@@ -8,7 +8,7 @@ usage() {
 	cat <<-EOF
 
 	 Usage: perf stat [<options>] [<command>]
-	    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> [-- <command>]
+	    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -b <programs> [-- <command>]
 
 	EOF
 }
