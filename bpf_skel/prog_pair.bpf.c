@@ -68,8 +68,11 @@ static __always_inline void read_event(__u32 first, __u32 cpu, struct sum *now)
 	bpf_perf_event_read_value(&events, first + cpu, (void *)now, sizeof(*now));
 }
 
-/* The first few events are read without a call for each; the verifier walks every one. */
-#define QUICK_COLUMNS 8
+/*
+ * Events that are read without a call for each: as many as there are counters. The verifier walks
+ * every one.
+ */
+#define QUICK_COLUMNS 6
 
 /* What the loops over the others share. */
 struct rest {
@@ -162,25 +165,24 @@ static long add_next(__u32 i, struct rest *rest)
 	return 0;
 }
 
-static __attribute__((noinline)) int add_rest(struct prog_cpu *state, struct prog_frame *frame,
-					      struct sum *to, __u32 nr)
+static __attribute__((noinline)) int add_rest(struct prog_cpu *state, struct sum *to, __u32 nr)
 {
-	struct rest rest = { .state = state, .frame = frame, .to = to };
+	struct rest rest = { .state = state, .frame = &state->frame, .to = to };
 
 	return bpf_loop(nr - QUICK_COLUMNS, add_next, &rest, 0);
 }
 
-static __always_inline void add_all(struct prog_cpu *state, struct prog_frame *frame,
-				    struct sum *to, __u32 nr)
+static __always_inline void add_all(struct prog_cpu *state, struct sum *to, __u32 nr)
 {
+	/* Unrolled, as above. */
 #pragma clang loop unroll(full)
 	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
 		if (i >= nr)
 			return;
-		add_one(state, frame, to, i);
+		add_one(state, &state->frame, to, i);
 	}
 	if (nr > QUICK_COLUMNS)
-		add_rest(state, frame, to, nr);
+		add_rest(state, to, nr);
 }
 
 /*
@@ -199,11 +201,12 @@ int on_enter(void *ctx)
 	if (!state || state->is_leaving)
 		return 0;
 	/* Another one is under way here. If there is no room for it, it ends unmeasured. */
-	if (state->frame.key && state->frame.key != (__u64)ctx)
+	if (state->frame.key && state->frame.key != (__u64)ctx) {
+		state->frame.cpu = cpu;
 		bpf_map_update_elem(&prog_frames, &state->frame.key, &state->frame, BPF_ANY);
+	}
 	task = bpf_get_current_task_btf();
 	state->frame.key = (__u64)ctx;
-	state->frame.cpu = cpu;
 	state->frame.task = (__u64)task;
 	state->frame.switches = task->nvcsw + task->nivcsw;
 	state->frame.nr = nr;
@@ -211,47 +214,68 @@ int on_enter(void *ctx)
 	return 0;
 }
 
-/* Charge an execution whose end is in state->now. */
-static __always_inline void charge(struct prog_cpu *state, struct prog_frame *frame, __u32 cpu,
-				   __u32 nr)
+/* Whether the CPU has been the task's since the execution began. */
+static __always_inline bool is_in_one_piece(const struct prog_frame *frame)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 nr_begun = frame->nr;
+
+	return frame->task == (__u64)task && frame->switches == task->nvcsw + task->nivcsw;
+}
+
+/* Columns that came while an execution was under way. */
+static __always_inline void skip_new(struct prog_cpu *state, __u32 nr_begun, __u32 nr)
+{
+	for (; nr_begun < nr && nr_begun < MAX_COLUMNS; nr_begun++)
+		state->unread[nr_begun]++;
+}
+
+/* The execution that began last on this CPU ends; what the events show is in state->now. */
+static __always_inline void leave_last(struct prog_cpu *state, __u32 nr)
+{
+	__u32 nr_begun = state->frame.nr;
 	struct sum *to = state->sum;
 
 	raise_seq(&state->seq);
 	state->runs++;
-	/* It has moved to another CPU, with other events. */
-	if (frame->cpu != cpu) {
-		state->unmeasured++;
-		goto out;
-	}
-	if (frame->task != (__u64)task || frame->switches != task->nvcsw + task->nivcsw) {
+	if (!is_in_one_piece(&state->frame)) {
 		state->switched++;
 		to = state->apart;
 	}
-	add_all(state, frame, to, nr_begun < nr ? nr_begun : nr);
-	/* Columns that came meanwhile. */
-	for (; nr_begun < nr && nr_begun < MAX_COLUMNS; nr_begun++)
-		state->unread[nr_begun]++;
-out:
+	add_all(state, to, nr_begun < nr ? nr_begun : nr);
+	skip_new(state, nr_begun, nr);
 	raise_seq(&state->seq);
+	state->frame.key = 0;
 }
 
-/* Not the execution that began last on this CPU. */
+static long add_any(__u32 i, struct rest *rest)
+{
+	add_one(rest->state, rest->frame, rest->to, i % MAX_COLUMNS);
+	return 0;
+}
+
+/* Another one ends: it began before the last, or nobody saw it begin, or on another CPU. */
 static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 cpu, __u32 nr)
 {
-	struct prog_frame *frame = bpf_map_lookup_elem(&prog_frames, &state->key);
+	struct rest rest = { .state = state, .to = state->sum };
+	__u32 nr_begun;
 
-	if (frame) {
-		charge(state, frame, cpu, nr);
-		bpf_map_delete_elem(&prog_frames, &state->key);
-		return 0;
-	}
+	rest.frame = bpf_map_lookup_elem(&prog_frames, &state->key);
 	raise_seq(&state->seq);
 	state->runs++;
-	state->unmeasured++;
+	if (rest.frame && rest.frame->cpu == cpu) {
+		nr_begun = rest.frame->nr;
+		if (!is_in_one_piece(rest.frame)) {
+			state->switched++;
+			rest.to = state->apart;
+		}
+		bpf_loop(nr_begun < nr ? nr_begun : nr, add_any, &rest, 0);
+		skip_new(state, nr_begun, nr);
+	} else {
+		state->unmeasured++;
+	}
 	raise_seq(&state->seq);
+	if (rest.frame)
+		bpf_map_delete_elem(&prog_frames, &state->key);
 	return 0;
 }
 
@@ -268,8 +292,7 @@ int on_leave(void *ctx)
 	barrier();
 	read_all(state, nr, cpu);
 	if (state->frame.key == (__u64)ctx) {
-		charge(state, &state->frame, cpu, nr);
-		state->frame.key = 0;
+		leave_last(state, nr);
 	} else {
 		state->key = (__u64)ctx;
 		leave_other(state, cpu, nr);

@@ -40,7 +40,7 @@ struct prog_frame {
 	__u64 key;		/* address of its trampoline's context; 0: none */
 	__u64 task;
 	__u64 switches;		/* of the task, of either kind */
-	__u32 cpu;
+	__u32 cpu;		/* set when it moves to prog_frames */
 	__u32 nr;		/* columns read */
 	__u32 first[MAX_COLUMNS];	/* of each column then */
 	struct sum event[MAX_COLUMNS];	/* enabled_ns 0: could not be read */
