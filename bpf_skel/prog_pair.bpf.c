@@ -28,6 +28,30 @@ struct {
 	__uint(max_entries, MAX_EVENTS);
 } events SEC(".maps");
 
+/* Where events of other leaders are, by slot, and on which CPUs they are read: the leader's. */
+struct foreign_events {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, 1);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, MAX_EVENTS);
+	__array(values, struct foreign_events);
+} foreign SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+	__uint(max_entries, 1);
+} cpus SEC(".maps");
+
 /* What was counted. Written by the programs on each CPU, read by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -68,19 +92,58 @@ static __always_inline void read_event(__u32 first, __u32 cpu, struct sum *now)
 	bpf_perf_event_read_value(&events, first + cpu, (void *)now, sizeof(*now));
 }
 
-/*
- * Events that are read without a call for each: as many as there are counters. The verifier walks
- * every one.
- */
-#define QUICK_COLUMNS 6
+/* The same for an event that may be another leader's on this CPU. */
+static __attribute__((noinline)) int read_any(__u32 i, __u32 cpu, struct sum *now)
+{
+	struct prog_column *column = &plan.column[i % MAX_COLUMNS];
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	__u32 slot = column->slot;
+	struct event_base *base;
+	void *inner;
 
-/* What the loops over the others share. */
+	if (!state || slot >= MAX_EVENTS)
+		return 0;
+	base = &state->base[slot];
+	inner = base->flags & EVENT_FOREIGN ? bpf_map_lookup_elem(&foreign, &slot) : NULL;
+	if (inner)
+		bpf_perf_event_read_value(inner, base->foreign_idx, (void *)now, sizeof(*now));
+	else
+		read_event(column->first, cpu, now);
+	return 0;
+}
+
+/* What the loops over the columns that are not quick share. */
 struct rest {
 	struct prog_cpu *state;
 	struct prog_frame *frame;
 	struct sum *to;
+	__u32 from;			/* the first of them */
 	__u32 cpu;
 };
+
+/*
+ * Do something for the quick columns @i below @nr, in a function that ends with that. By hand: where
+ * something follows, clang turns it into a loop, and 6.1 refuses loops that are entered by falling
+ * into them.
+ */
+#define ONE_QUICK(nr, n, what)                                                                     \
+	do {                                                                                       \
+		const __u32 i = n;                                                                 \
+                                                                                                   \
+		if (i >= (nr))                                                                     \
+			return;                                                                    \
+		what;                                                                              \
+	} while (0)
+#define EACH_QUICK(nr, what)                                                                       \
+	do {                                                                                       \
+		_Static_assert(QUICK_COLUMNS == 6, "so many lines follow");                         \
+		ONE_QUICK(nr, 0, what);                                                            \
+		ONE_QUICK(nr, 1, what);                                                            \
+		ONE_QUICK(nr, 2, what);                                                            \
+		ONE_QUICK(nr, 3, what);                                                            \
+		ONE_QUICK(nr, 4, what);                                                            \
+		ONE_QUICK(nr, 5, what);                                                            \
+	} while (0)
 
 static __always_inline void enter_one(struct prog_frame *frame, __u32 i, __u32 cpu)
 {
@@ -92,54 +155,61 @@ static __always_inline void enter_one(struct prog_frame *frame, __u32 i, __u32 c
 
 static long enter_next(__u32 i, struct rest *rest)
 {
-	enter_one(rest->frame, (i + QUICK_COLUMNS) % MAX_COLUMNS, rest->cpu);
+	i = (i + rest->from) % MAX_COLUMNS;
+	rest->frame->first[i] = plan.column[i].first;
+	read_any(i, rest->cpu, &rest->frame->event[i]);
 	return 0;
 }
 
-static __attribute__((noinline)) int enter_rest(struct prog_cpu *state, __u32 nr, __u32 cpu)
+static __attribute__((noinline)) int enter_rest(struct prog_cpu *state, __u32 from, __u32 nr,
+						__u32 cpu)
 {
-	struct rest rest = { .frame = &state->frame, .cpu = cpu };
+	struct rest rest = { .frame = &state->frame, .from = from, .cpu = cpu };
 
-	return bpf_loop(nr - QUICK_COLUMNS, enter_next, &rest, 0);
+	return bpf_loop(nr - from, enter_next, &rest, 0);
+}
+
+static __always_inline void enter_quick(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	EACH_QUICK(nr, enter_one(&state->frame, i, cpu));
 }
 
 static __always_inline void enter_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
 {
-	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
-#pragma clang loop unroll(full)
-	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
-		if (i >= nr)
-			return;
-		enter_one(&state->frame, i, cpu);
-	}
-	if (nr > QUICK_COLUMNS)
-		enter_rest(state, nr, cpu);
+	__u32 nr_quick = plan.nr_quick;
+
+	enter_quick(state, nr_quick, cpu);
+	if (nr > nr_quick)
+		enter_rest(state, nr_quick, nr, cpu);
 }
 
 static long read_next(__u32 i, struct rest *rest)
 {
-	i = (i + QUICK_COLUMNS) % MAX_COLUMNS;
-	read_event(plan.column[i].first, rest->cpu, &rest->state->now[i]);
+	i = (i + rest->from) % MAX_COLUMNS;
+	read_any(i, rest->cpu, &rest->state->now[i]);
 	return 0;
 }
 
-static __attribute__((noinline)) int read_rest(struct prog_cpu *state, __u32 nr, __u32 cpu)
+static __attribute__((noinline)) int read_rest(struct prog_cpu *state, __u32 from, __u32 nr,
+					       __u32 cpu)
 {
-	struct rest rest = { .state = state, .cpu = cpu };
+	struct rest rest = { .state = state, .from = from, .cpu = cpu };
 
-	return bpf_loop(nr - QUICK_COLUMNS, read_next, &rest, 0);
+	return bpf_loop(nr - from, read_next, &rest, 0);
+}
+
+static __always_inline void read_quick(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	EACH_QUICK(nr, read_event(plan.column[i].first, cpu, &state->now[i]));
 }
 
 static __always_inline void read_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
 {
-#pragma clang loop unroll(full)
-	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
-		if (i >= nr)
-			return;
-		read_event(plan.column[i].first, cpu, &state->now[i]);
-	}
-	if (nr > QUICK_COLUMNS)
-		read_rest(state, nr, cpu);
+	__u32 nr_quick = plan.nr_quick;
+
+	read_quick(state, nr_quick, cpu);
+	if (nr > nr_quick)
+		read_rest(state, nr_quick, nr, cpu);
 }
 
 static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
@@ -172,15 +242,14 @@ static __attribute__((noinline)) int add_rest(struct prog_cpu *state, struct sum
 	return bpf_loop(nr - QUICK_COLUMNS, add_next, &rest, 0);
 }
 
+static __always_inline void add_quick(struct prog_cpu *state, struct sum *to, __u32 nr)
+{
+	EACH_QUICK(nr, add_one(state, &state->frame, to, i));
+}
+
 static __always_inline void add_all(struct prog_cpu *state, struct sum *to, __u32 nr)
 {
-	/* Unrolled, as above. */
-#pragma clang loop unroll(full)
-	for (__u32 i = 0; i < QUICK_COLUMNS; i++) {
-		if (i >= nr)
-			return;
-		add_one(state, &state->frame, to, i);
-	}
+	add_quick(state, to, nr);
 	if (nr > QUICK_COLUMNS)
 		add_rest(state, to, nr);
 }

@@ -14,6 +14,12 @@
  * frame and 80 per CPU.
  */
 #define MAX_COLUMNS 32
+/*
+ * Events that are read without a call for each: as many as there are counters. The verifier walks
+ * every one.
+ */
+#define QUICK_COLUMNS 6
+
 /* Where there is no event: reading it fails at once, and takes no test. */
 #define NO_EVENT 0x80000000U
 
@@ -26,12 +32,12 @@
 /* What is read. Written by user space under the lock. */
 struct prog_column {
 	__u32 first;		/* index of its event of CPU 0 in the leader's `events`; or NO_EVENT */
-	__u32 slot;		/* of the shared event; for user space */
+	__u32 slot;		/* of the shared event */
 };
 
 struct prog_plan {
 	__u32 nr;		/* columns in use are below this */
-	__u32 pad;
+	__u32 nr_quick;		/* those below this are read from `events` at once; others may be foreign */
 	struct prog_column column[MAX_COLUMNS];
 };
 

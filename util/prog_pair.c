@@ -3,6 +3,7 @@
 
 #include "bpf_target.h"
 #include "leader.h"
+#include "leader_events.h"
 #include "msg.h"
 #include "task_btf.h"
 #include "util.h"
@@ -86,6 +87,11 @@ static struct prog_plan *map_plan(int fd)
 				  PROT_READ | PROT_WRITE);
 }
 
+static bool is_foreign(void *ctx, int slot)
+{
+	return leader_events__is_foreign(ctx, slot);
+}
+
 /* Bring the plan of a pair, ours or not, in line with its users; gone: there is nothing to do. */
 static void update_plan(struct leader *leader, struct reg_pair *entry)
 {
@@ -95,7 +101,7 @@ static void update_plan(struct leader *leader, struct reg_pair *entry)
 
 	if (!plan)
 		return;
-	prog_plan__update(leader->registry, entry, plan, &is_new);
+	prog_plan__update(leader->registry, entry, plan, is_foreign, leader, &is_new);
 	munmap(plan, leader__page_up(sizeof(*plan)));
 }
 
@@ -217,6 +223,10 @@ static int open_and_load(struct leader *leader, const struct bpf_target *target,
 	bpf_map__set_max_entries(skel->maps.prog_cpus, leader->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.prog_frames, MAX_FRAMES(leader->nr_cpus));
 	err = bpf_map__reuse_fd(skel->maps.events, leader->map_fds[LEADER_EVENTS]);
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.foreign, leader->map_fds[LEADER_FOREIGN]);
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.cpus, leader->map_fds[LEADER_CPUS]);
 	if (!err)
 		err = bpf_program__set_attach_target(skel->progs.on_enter, target->fd, target->name);
 	if (!err)
@@ -366,7 +376,7 @@ int prog_pair__join(struct leader *leader, const struct bpf_target *target, stru
 	was_used = has_users(entry);
 	set_user(entry, leader->run, true);
 	leader__step("pair-joined");
-	err = prog_plan__update(leader->registry, entry, pair->plan, &is_new);
+	err = prog_plan__update(leader->registry, entry, pair->plan, is_foreign, leader, &is_new);
 	/* Executions may still be adding to a column what its event before counted. */
 	if (!err && is_new && was_used)
 		err = wait_for_probes();

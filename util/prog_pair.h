@@ -51,14 +51,17 @@ __u64 prog_pair__unseen(const struct prog_pair *pair);
 /** prog_pair__copy() - what a CPU has counted, in one piece: all of it but the frame */
 void prog_pair__copy(const struct prog_pair *pair, int cpu, struct prog_cpu *out);
 
-/*
- * prog_plan__update() - make a plan have the events that its users have: those of @reg whose users
- * and the users of @pair have one in common. Columns stay where they are.
+/**
+ * prog_plan__update() - make a plan have the events that its users have
+ * @is_foreign: whether an event may be another leader's on some CPU
  * @is_new: set when an event got a column
  *
+ * They are those of @reg whose users and the users of @pair have a run in common. Columns stay where
+ * they are.
  * Return: 0, or -ENOSPC: MAX_COLUMNS; all others are in order then.
  */
 int prog_plan__update(const struct registry *reg, const struct reg_pair *pair,
-		      struct prog_plan *plan, bool *is_new);
+		      struct prog_plan *plan, bool (*is_foreign)(void *ctx, int slot), void *ctx,
+		      bool *is_new);
 
 #endif

@@ -48,9 +48,21 @@ static int new_column(const struct prog_plan *plan)
 	return plan->nr < MAX_COLUMNS ? (int)plan->nr : -1;
 }
 
-int prog_plan__update(const struct registry *reg, const struct reg_pair *pair,
-		      struct prog_plan *plan, bool *is_new)
+static bool has_foreign(const struct prog_plan *plan, bool (*is_foreign)(void *ctx, int slot),
+			void *ctx)
 {
+	for (__u32 i = 0; i < plan->nr; i++) {
+		if (!is_free(&plan->column[i]) && is_foreign(ctx, plan->column[i].slot))
+			return true;
+	}
+	return false;
+}
+
+int prog_plan__update(const struct registry *reg, const struct reg_pair *pair,
+		      struct prog_plan *plan, bool (*is_foreign)(void *ctx, int slot), void *ctx,
+		      bool *is_new)
+{
+	__u32 nr_quick;
 	int err = 0;
 
 	for (__u32 i = 0; i < plan->nr; i++) {
@@ -77,6 +89,10 @@ int prog_plan__update(const struct registry *reg, const struct reg_pair *pair,
 	}
 	while (plan->nr && is_free(&plan->column[plan->nr - 1]))
 		__atomic_store_n(&plan->nr, plan->nr - 1, __ATOMIC_RELEASE);
+	nr_quick = has_foreign(plan, is_foreign, ctx) ? 0 :
+		   plan->nr < QUICK_COLUMNS	      ? plan->nr :
+							QUICK_COLUMNS;
+	__atomic_store_n(&plan->nr_quick, nr_quick, __ATOMIC_RELEASE);
 	return err;
 }
 

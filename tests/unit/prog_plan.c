@@ -18,6 +18,7 @@ struct world {
 	struct registry *reg;
 	struct reg_pair pair;
 	struct prog_plan plan;
+	bool is_foreign[MAX_EVENTS];
 };
 
 static int set_up(void **state)
@@ -67,11 +68,16 @@ static int column(const struct world *w, int slot)
 	return i;
 }
 
+static bool is_foreign(void *ctx, int slot)
+{
+	return ((struct world *)ctx)->is_foreign[slot];
+}
+
 static bool update(struct world *w)
 {
 	bool is_new = false;
 
-	assert_int_equal(prog_plan__update(w->reg, &w->pair, &w->plan, &is_new), 0);
+	assert_int_equal(prog_plan__update(w->reg, &w->pair, &w->plan, is_foreign, w, &is_new), 0);
 	return is_new;
 }
 
@@ -162,7 +168,7 @@ static void what_does_not_fit_is_left_out(void **state)
 	update(w);
 	count(w, MAX_COLUMNS, 1);
 	use(w, 1, true);
-	assert_int_equal(prog_plan__update(w->reg, &w->pair, &w->plan, &is_new), -ENOSPC);
+	assert_int_equal(prog_plan__update(w->reg, &w->pair, &w->plan, is_foreign, w, &is_new), -ENOSPC);
 	assert_false(is_new);
 	assert_int_equal(w->plan.nr, MAX_COLUMNS);
 	assert_int_equal(column(w, MAX_COLUMNS - 1), MAX_COLUMNS - 1);
@@ -182,6 +188,27 @@ static void events_being_opened_or_closed_are_not_read(void **state)
 	assert_int_equal(w->plan.nr, 0);
 }
 
+static void foreign_events_are_read_with_care(void **state)
+{
+	struct world *w = *state;
+
+	count(w, 1, 0);
+	count(w, 2, 0);
+	use(w, 0, true);
+	update(w);
+	assert_int_equal(w->plan.nr_quick, 2);
+	w->is_foreign[2] = true;
+	update(w);
+	assert_int_equal(w->plan.nr_quick, 0);
+	/* It is our own again. */
+	w->is_foreign[2] = false;
+	for (int slot = 10; slot < 20; slot++)
+		count(w, slot, 0);
+	update(w);
+	assert_int_equal(w->plan.nr, 12);
+	assert_int_equal(w->plan.nr_quick, QUICK_COLUMNS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -192,6 +219,7 @@ int main(void)
 		TEST(columns_stay_where_they_are_while_others_come_and_go),
 		TEST(members_are_read_for_the_users_of_their_group),
 		TEST(what_does_not_fit_is_left_out),
+		TEST(foreign_events_are_read_with_care),
 		TEST(events_being_opened_or_closed_are_not_read),
 	};
 
