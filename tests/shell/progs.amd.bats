@@ -67,3 +67,19 @@ on_both() {
 	is_equal $(($(seen 7) - before)) 600
 	nothing_attached
 }
+
+@test "events of another implementation's leader are counted in programs, too" {
+	background "$T/lead" "${WORKLOADS%/*}/foreign/foreign" lead "$ATTR_MAP" 1 0	# cpu-clock
+	lead=$!
+	wait_for grep -q ready "$T/lead"
+	prog_stat -v -b "$(id loop)" -x, -o "$T/out" -e bpf_runs,cpu-clock,page-faults \
+		"$WORKLOADS/progrun" "$P/target_loop" 300 1000 2>"$T/err"
+	cat "$T/err" >&2
+	grep -q "1 of another leader's events are counted" "$T/err"
+	refute grep -q 'could not be read' "$T/err"
+	is_equal "$(field bpf_runs 1 "$T/out")" 300
+	in_range "$(field cpu-clock 1 "$T/out")" 0.3 1000
+	is_equal "$(field page-faults 1 "$T/out")" 0
+	kill -TERM $lead
+	wait $lead || :
+}
