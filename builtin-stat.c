@@ -527,6 +527,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		  "a cgroup is counted on CPUs: -G and --for-each-cgroup need -a or -C" },
 		{ config->sort_event && !cmd->each_cgroup, "--sort needs --for-each-cgroup" },
 		{ config->top && !cmd->each_cgroup, "--top needs --for-each-cgroup" },
+		{ target->bpf_list && (cmd->nr_cgroups || cmd->each_cgroup),
+		  "-b and -G or --for-each-cgroup: not together: BPF programs are counted whoever runs them" },
 		{ config->aggr_mode == AGGR_PROG && !target->bpf_list, "--per-prog needs -b" },
 	};
 

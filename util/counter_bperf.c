@@ -216,6 +216,10 @@ static int open_events(struct bperf *bperf)
 		}
 		if (!evsel__is_leader(evsel))
 			continue;
+		if (evsel->runs) {
+			err = set_counting(bperf->base.plan, evsel, -1);
+			continue;
+		}
 		/* One event for a whole package or box cannot tell tasks or cgroups apart. */
 		if ((evsel->threads || evsel->cgroup) && evsel->needs_cpu) {
 			for (int m = 0; m < evsel->nr_members; m++)

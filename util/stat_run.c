@@ -98,8 +98,8 @@ static bool counts_newcomers(const struct stat_run *run, const struct evsel *evs
 	enum aggr_mode mode = run->config.aggr_mode;
 
 	return evsel->share && !run->target.cpu_list &&
-	       (mode == AGGR_GLOBAL || mode == (run->plan.progs ? AGGR_PROG : AGGR_NONE)) &&
-	       !(mode == AGGR_NONE && evsel->cgroup);
+	       (mode == AGGR_GLOBAL ||
+		(run->plan.progs ? mode == AGGR_PROG : mode == AGGR_NONE && !evsel->cgroup));
 }
 
 static int use_possible_cpus(struct evsel *evsel)
