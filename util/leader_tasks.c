@@ -241,6 +241,9 @@ static int walk(struct leader *leader, enum mark_kind kind, pid_t nr, bool all)
 	request->seen = request->changed = request->unknown = request->failed = 0;
 	request->kind = all ? kind : MARK_WALKED;
 	request->nr = request->process_nr;
+	/* Of one that has ended, a walk would leave those of the process that was walked before. */
+	if (!all)
+		request->process_nr = request->nr_threads = 0;
 	if (!all && kind == MARK_PROCESS)
 		info.task.pid = nr;
 	else if (!all && kind == MARK_THREAD)

@@ -11,6 +11,9 @@ if [ -z "${WORKLOADS:-}" ]; then
 fi
 export LC_ALL=C PERF_CONFIG=/dev/null
 
+# A pipe that nobody writes to. Here and not later, because it changes $!
+exec {never}<> <(:)
+
 # Each test has a map of its own, so that tests and other users of the machine never meet; where
 # shared.bash keeps a leader, each file.
 setup() {
@@ -68,7 +71,6 @@ wait_for() {
 
 # nap : sleep for a moment, without a process that an emulated machine would have to execute
 nap() {
-	[ -n "${never:-}" ] || exec {never}<> <(:)
 	read -r -t 0.02 -u "$never" || :
 }
 

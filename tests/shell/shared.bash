@@ -175,8 +175,14 @@ state() {
 nothing_left() {
 	end_jobs
 	if [ -n "${KEPT_MAP:-}" ]; then
-		wait_for is_same "$BATS_FILE_TMPDIR/state" state ||
-			{ state | diff "$BATS_FILE_TMPDIR/state" - >&2; return 1; }
+		# A machine that hides tasks from BPF programs may hide ends, too.
+		if [ -n "${PLACE:-}" ]; then
+			wait_for is_same "$BATS_FILE_TMPDIR/state" state ||
+				{ state | diff "$BATS_FILE_TMPDIR/state" - >&2; return 1; }
+		else
+			grep -v '^entries' "$BATS_FILE_TMPDIR/state" >"$T/tables"
+			same_tables "$T/tables"
+		fi
 		return
 	fi
 	wait_for no_leader || { leader_objects >&2; return 1; }

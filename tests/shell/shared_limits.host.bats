@@ -68,7 +68,8 @@ go_on() {
 	local status=0
 	exec 9<&-
 	wait "$held" || status=$?
-	grep -v waiting: "$T/held.err" | diff -u - /dev/fd/3 3<&0 >&2
+	cat >"$T/expected"
+	grep -v waiting: "$T/held.err" | diff -u "$T/expected" - >&2
 	[ $status = "$1" ]
 }
 
@@ -111,7 +112,8 @@ END
 	work
 	# the first there is 1, its children are few; outside these numbers are others'
 	unshare --fork --pid --mount-proc bash -c '
-		"$1/gang" 2 1000 30 >"$2/inside" &
+		: >"$2/inside"
+		"$1/gang" 2 1000 30 >>"$2/inside" &
 		gang=$!
 		until grep -q ready "$2/inside"; do :; done
 		echo "$gang $(sed "s/ready *\([0-9]*\).*/\1/" "$2/inside")"
