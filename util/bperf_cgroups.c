@@ -20,8 +20,22 @@ struct bperf_cgroups {
 	int *is_switches;		/* per event */
 };
 
-static void explain(int err)
+static void explain(const struct leader *leader, int err)
 {
+	static const struct {
+		const char *what;
+		int max;
+	} limits[] = {
+		[FULL_SCOPES] = { "rows (each cgroup of a run has one)", MAX_SCOPES - 1 },
+		[FULL_CLASSES] = { "different sets of runs that count a cgroup",
+				   FOR_JOINING(MAX_CLASSES) - 1 },
+		[FULL_SETS] = { "different sets of events", FOR_JOINING(MAX_SETS) - 1 },
+		[FULL_CELLS] = { "sums of events (an event of a cgroup is one)", FOR_JOINING(MAX_CELLS) },
+		[FULL_TASKS] = { "tasks", MAX_TASKS },
+		[FULL_CGROUPS] = { "cgroups", MAX_CGROUPS },
+	};
+	enum classes_full full = leader->classes.full;
+
 	switch (-err) {
 	case ENODEV:
 		return;
@@ -29,8 +43,8 @@ static void explain(int err)
 		pr_err("cannot share events: more than %d different ones on one cgroup", SET_EVENTS);
 		return;
 	case ENOSPC:
-		pr_err("cannot share events: too many cgroups (all runs together at most %d, and %d classes)",
-		       MAX_CGROUPS, MAX_CLASSES - 1);
+		pr_err("cannot share events: all runs together count too many %s: at most %d (count fewer, or end other runs)",
+		       limits[full].what, limits[full].max);
 		return;
 	default:
 		pr_err("cannot share events: counting by cgroup failed: %s", strerror(-err));
@@ -119,7 +133,7 @@ int bperf_cgroups__update(struct bperf_cgroups *cgroups)
 	if (!err && list->follows)
 		err = leader_cgroups__watch(cgroups->scopes.leader, cgroups->births);
 	if (err)
-		explain(err);
+		explain(cgroups->scopes.leader, err);
 	return err;
 }
 
@@ -171,7 +185,7 @@ int bperf_cgroups__new(struct leader *leader, struct cgroup_list *list, const in
 	if (!err && list->follows)
 		err = leader_cgroups__watch(leader, cgroups->births);
 	if (err) {
-		explain(err);
+		explain(leader, err);
 		bperf_cgroups__delete(cgroups);
 		return err;
 	}

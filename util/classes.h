@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 /* Which table has no room. */
-enum classes_full { FULL_SCOPES, FULL_CLASSES, FULL_SETS, FULL_CELLS, FULL_TASKS };
+enum classes_full { FULL_SCOPES, FULL_CLASSES, FULL_SETS, FULL_CELLS, FULL_TASKS, FULL_CGROUPS };
 
 struct classes {
 	struct registry *reg;

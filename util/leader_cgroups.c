@@ -86,11 +86,14 @@ static void set_class(struct leader *leader, int pos, __u32 class)
 }
 
 /* A free position, -ENOSPC. *hint: none before it is free. */
-static int find_free(const struct leader *leader, int *hint)
+static int find_free(struct leader *leader, int *hint)
 {
 	while (*hint < MAX_CGROUPS && entry(leader, *hint)->id)
 		++*hint;
-	return *hint < MAX_CGROUPS ? *hint : -ENOSPC;
+	if (*hint < MAX_CGROUPS)
+		return *hint;
+	leader->classes.full = FULL_CGROUPS;
+	return -ENOSPC;
 }
 
 static int add_entry(struct leader *leader, __u64 id, __u32 class, int *hint)

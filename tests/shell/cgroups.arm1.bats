@@ -45,6 +45,11 @@ equal() {
 		}' "$T/both.csv" >&2
 }
 
+# shares_one : all runs together have one perf event
+shares_one() {
+	[ "$(nr_perf_events)" = 1 ] || { perf bperf list --bpf-attr-map "$ATTR_MAP" >&2; return 1; }
+}
+
 # cgroups_apart NR : so many beside each other, each with a process
 cgroups_apart() {
 	local n dirs=()
@@ -112,10 +117,10 @@ cgroups_apart() {
 @test "two runs share their events, and each counts its own cgroups" {
 	make_top
 	mkdir -p "$top"/{a,b/c}
-	window one -a -e $U --for-each-cgroup "$name/a,$name/b"
-	[ "$(nr_perf_events)" = 1 ]
-	window two -a -e $U --for-each-cgroup "$name,$name/b/c,$name/a"
-	[ "$(nr_perf_events)" = 1 ]
+	window one --bpf-counters -a -e $U --for-each-cgroup "$name/a,$name/b"
+	shares_one
+	window two --bpf-counters -a -e $U --for-each-cgroup "$name,$name/b/c,$name/a"
+	shares_one
 	tell_all enable one two
 	work_in 500000 "$top/a" "$top/b" "$top/b/c"
 	tell two disable

