@@ -400,6 +400,17 @@ static int open_counters(struct pass *pass)
 	return err;
 }
 
+/* Counting needs none; what is shared is left, and events are opened again, with them. */
+static void lower_privileges(const struct pass *pass)
+{
+	const struct stat_run *run = pass->run;
+
+	if (!pass->counters[BPERF] && run->config.run_count == 1 && !run->plan.cgroups->follows)
+		capability__drop();
+	else
+		capability__lower();
+}
+
 static bool is_denied(const struct evsel *evsel)
 {
 	return evsel->err == EACCES || evsel->err == EPERM;
@@ -618,6 +629,7 @@ static int add_cgroups(struct pass *pass)
 		if (evlist->evsels[nr_models]->cgroup != evlist->evsels[0]->cgroup)
 			break;
 	}
+	capability__raise();
 	err = cgroup_list__scan(list);
 	if (!err)
 		err = call_all(pass, look_of);
@@ -632,6 +644,7 @@ static int add_cgroups(struct pass *pass)
 		err = call_all(pass, add_of);
 	if (!err)
 		cgroup_list__begin(list);
+	capability__lower();
 	return err;
 }
 
@@ -639,8 +652,13 @@ static int add_cgroups(struct pass *pass)
 static int drop_cgroups(struct pass *pass)
 {
 	struct cgroup_list *list = pass->run->plan.cgroups;
-	int err = list->follows ? call_all(pass, drop_of) : 0;
+	int err = 0;
 
+	if (list->follows) {
+		capability__raise();
+		err = call_all(pass, drop_of);
+		capability__lower();
+	}
 	for (int i = 0; i < list->nr && !err; i++) {
 		if (list->cgroups[i]->state == CGROUP_GONE)
 			cgroup_list__free(list, i);
@@ -724,9 +742,12 @@ static int answer(struct pass *pass)
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
 		struct pollfd call = { .fd = calls_fd(pass->counters[c]), .events = POLLIN };
 
-		if (call.fd >= 0 && poll(&call, 1, 0) == 1)
-			err = pass->counters[c]->ops->answer(pass->counters[c]);
-		is_called |= call.fd >= 0 && call.revents;
+		if (call.fd < 0 || poll(&call, 1, 0) != 1)
+			continue;
+		capability__raise();
+		err = pass->counters[c]->ops->answer(pass->counters[c]);
+		capability__lower();
+		is_called = true;
 	}
 	/* Many cgroups came: the places for them are to be emptied. */
 	return !err && is_called ? add_cgroups(pass) : err;
@@ -924,9 +945,11 @@ int stat_run__once(struct stat_run *run, int *status)
 	if (failed)
 		goto out;
 	failed = STATUS_FAILED;
+	capability__raise();
 	err = open_counters(&pass);
 	if (err)
 		goto out;
+	lower_privileges(&pass);
 	if (check_opened(run))
 		goto out;
 	if (watch_tasks(&pass))
@@ -950,10 +973,13 @@ int stat_run__once(struct stat_run *run, int *status)
 out:
 	if (err == -ENOMEM)
 		pr_err("out of memory");
+	if (pass.counters[BPERF])
+		capability__raise();
 	for (int c = 0; c < NR_COUNTERS; c++) {
 		if (pass.counters[c])
 			pass.counters[c]->ops->destroy(pass.counters[c]);
 	}
+	capability__lower();
 	workload__delete(&pass.workload);
 	for (int i = 0; i < pass.nr_waits; i++)
 		close_fd(&pass.waits[i].fd);
