@@ -104,6 +104,16 @@ out:
 	return text;
 }
 
+bool capability__may_count(void)
+{
+	cap_t caps = cap_get_proc();
+	bool may = caps && (has(caps, CAP_PERFMON, CAP_PERMITTED) || has(caps, CAP_SYS_ADMIN, CAP_PERMITTED));
+
+	if (caps)
+		cap_free(caps);
+	return may;
+}
+
 void capability__lower(void)
 {
 	change_sharing(CAP_EFFECTIVE, CAP_CLEAR);

@@ -12,6 +12,8 @@
  * we are root. Documentation/perf-stat.txt says which step needs which.
  */
 
+#include <stdbool.h>
+
 /** capability__init() - at the start of the process, before any file is opened */
 void capability__init(void);
 
@@ -23,6 +25,9 @@ void capability__init(void);
  * missing, or not known.
  */
 char *capability__missing_to_share(void);
+
+/** capability__may_count() - whether we have what opens every perf event, in our user namespace */
+bool capability__may_count(void);
 
 /** capability__lower(), __raise() - those for opening and sharing stop being effective, become so again */
 void capability__lower(void);

@@ -416,6 +416,14 @@ static bool is_denied(const struct evsel *evsel)
 	return evsel->err == EACCES || evsel->err == EPERM;
 }
 
+static void say_unsupported(const struct evsel *evsel, const struct target *target)
+{
+	char *text __cleanup(free_ptr) = open_error__text(evsel, target);
+
+	if (text)
+		pr_verbose("%s (%s)", text, strerror(evsel->err));
+}
+
 /*
  * Without any event there is nothing to count, and the workload is not started. The reason given
  * then is the last one, but for missing permissions: those can be had.
@@ -444,7 +452,7 @@ static int check_opened(const struct stat_run *run)
 		if (evsel->state == EVSEL_SKIPPED)
 			open_error__warn(evsel, &run->target);
 		else if (evsel->state == EVSEL_NOT_SUPPORTED && !evsel->is_default)
-			pr_verbose("'%s' is not supported: %s", evsel->name, strerror(evsel->err));
+			say_unsupported(evsel, &run->target);
 	}
 	return 0;
 }
