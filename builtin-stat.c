@@ -386,6 +386,8 @@ static const struct option_row rows[] = {
 	{ 'D', "delay", OPT_INT, AT(run.delay_ms), .arg = "ms",
 	  .help = "start counting after that time; -1: when --control says so" },
 	{ 'e', "event", OPT_CALL, .call = parse_e, .arg = "event", .help = "events to count: perf list" },
+	{ 0, "explain", OPT_FLAG, AT(run.explain),
+	  .help = "say which function of the kernel refuses an event" },
 	{ 0, "filter", OPT_CALL, .call = parse_filter, .arg = "filter",
 	  .help = "filter of the tracepoints of the last -e" },
 	{ 0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",

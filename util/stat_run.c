@@ -8,6 +8,7 @@
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
+#include "explain.h"
 #include "msg.h"
 #include "open_error.h"
 #include "pmu.h"
@@ -416,11 +417,13 @@ static bool is_denied(const struct evsel *evsel)
 	return evsel->err == EACCES || evsel->err == EPERM;
 }
 
-static void say_unsupported(const struct evsel *evsel, const struct target *target)
+static void say_unsupported(const struct stat_run *run, const struct evsel *evsel)
 {
-	char *text __cleanup(free_ptr) = open_error__text(evsel, target);
+	char *text __cleanup(free_ptr) = open_error__text(evsel, &run->target);
 
-	if (text)
+	if (text && run->explain)
+		pr_warn("%s (%s)", text, strerror(evsel->err));
+	else if (text)
 		pr_verbose("%s (%s)", text, strerror(evsel->err));
 }
 
@@ -446,13 +449,16 @@ static int check_opened(const struct stat_run *run)
 	if (!is_counting && last) {
 		pr_text("Error:\nNo supported events found.\n");
 		open_error__print(last, &run->target);
+		explain__print(run->plan.explain, last->idx, last->name);
 		return STATUS_FAILED;
 	}
 	evlist__for_each(run->plan.evlist, evsel, i) {
 		if (evsel->state == EVSEL_SKIPPED)
 			open_error__warn(evsel, &run->target);
 		else if (evsel->state == EVSEL_NOT_SUPPORTED && !evsel->is_default)
-			say_unsupported(evsel, &run->target);
+			say_unsupported(run, evsel);
+		if (evsel->state != EVSEL_COUNTING)
+			explain__print(run->plan.explain, evsel->idx, evsel->name);
 	}
 	return 0;
 }
@@ -954,9 +960,13 @@ int stat_run__once(struct stat_run *run, int *status)
 		goto out;
 	failed = STATUS_FAILED;
 	capability__raise();
+	run->plan.explain = run->explain ? explain__start() : NULL;
 	err = open_counters(&pass);
-	if (err)
+	explain__stop(run->plan.explain);
+	if (err) {
+		explain__print(run->plan.explain, -1, "sharing");
 		goto out;
+	}
 	lower_privileges(&pass);
 	if (check_opened(run))
 		goto out;
@@ -981,6 +991,8 @@ int stat_run__once(struct stat_run *run, int *status)
 out:
 	if (err == -ENOMEM)
 		pr_err("out of memory");
+	explain__delete(run->plan.explain);
+	run->plan.explain = NULL;
 	if (pass.counters[BPERF])
 		capability__raise();
 	for (int c = 0; c < NR_COUNTERS; c++) {
