@@ -19,7 +19,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #define MAX_ERRNO 4095
-#define MAX_ROOTS 4
+#define MAX_ROOTS 2
 /* A probe may stand behind the landing pad with which functions begin. */
 #define MAX_PAD 16
 

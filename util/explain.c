@@ -21,9 +21,18 @@
 /* Probes that are set one by one take a while each. */
 #define MAX_SINGLE 400
 
+#ifdef __x86_64__
+#define SYS "__x64_sys_"
+#else
+#define SYS "__arm64_sys_"
+#endif
+
+/* What the probes begin at: the system calls themselves. */
+static const char *const root_names[] = { SYS "perf_event_open", SYS "bpf" };
+
 /* The functions of the two system calls, on all architectures; what there is of them. */
 static const char *const patterns[] = {
-	"__*_sys_perf_event_open", "__*_sys_bpf", "__sys_bpf",
+	SYS "perf_event_open", SYS "bpf", "__do_sys_perf_event_open", "__se_sys_perf_event_open", "__sys_bpf",
 	"perf_*", "__perf_*", "*_event_init", "*_pmu_event_init", "*pmu_*", "hw_perf_*", "x86_*event*",
 	"*_hw_config", "find_get_context", "find_get_pmu_context", "alloc_perf_context", "validate_group",
 	"exclusive_event_*", "sw_perf_*", "swevent_*", "security_perf_*", "ptrace_may_access",
@@ -57,6 +66,9 @@ struct explain {
 static bool matches(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		/* Of 100,000 names nearly all end here. */
+		if (*patterns[i] != '*' && *patterns[i] != *name)
+			continue;
 		if (!fnmatch(patterns[i], name, 0))
 			return true;
 	}
@@ -161,13 +173,17 @@ static int read_lists(struct explain *explain)
 		return err;
 	}
 	for (char *line = strtok_r(table, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		unsigned long long addr;
 		struct function *function;
-		char name[128], type;
+		unsigned long long addr;
+		char *at;
 
-		if (sscanf(line, "%llx %c %127s", &addr, &type, name) != 3 || (type | 0x20) != 't')
+		/* ADDRESS TYPE NAME; what follows is of a module */
+		addr = strtoull(line, &at, 16);
+		if (at == line || *at != ' ' || (at[1] | 0x20) != 't' || at[2] != ' ')
 			continue;
-		function = find_function(explain, name);
+		at += 3;
+		at[strcspn(at, " \t")] = '\0';
+		function = find_function(explain, at);
 		if (!function)
 			continue;
 		/* The second of a name could be the one that is called. */
@@ -253,11 +269,10 @@ static int load(struct explain *explain, bool multi)
 #ifdef __x86_64__
 	skel->rodata->is_x86 = true;
 #endif
-	for (int i = 0; i < explain->nr_functions; i++) {
-		const struct function *function = &explain->functions[i];
+	for (size_t i = 0; i < ARRAY_SIZE(root_names); i++) {
+		const struct function *function = find_function(explain, root_names[i]);
 
-		if (function->can_probe && strstr(function->name, "_sys_") && function->addr &&
-		    nr_roots < (int)ARRAY_SIZE(skel->rodata->roots))
+		if (function && function->can_probe && function->addr)
 			skel->rodata->roots[nr_roots++] = function->addr;
 	}
 	bpf_program__set_autoload(skel->progs.on_call, multi);
