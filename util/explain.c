@@ -35,7 +35,8 @@ static const char *const patterns[] = {
 	SYS "perf_event_open", SYS "bpf", "__do_sys_perf_event_open", "__se_sys_perf_event_open", "__sys_bpf",
 	"perf_*", "__perf_*", "*_event_init", "*_pmu_event_init", "*pmu_*", "hw_perf_*", "x86_*event*",
 	"*_hw_config", "find_get_context", "find_get_pmu_context", "alloc_perf_context", "validate_group",
-	"exclusive_event_*", "sw_perf_*", "swevent_*", "security_perf_*", "ptrace_may_access",
+	"hw_breakpoint_*", "register_perf_hw_breakpoint", "find_lively_task_by_vpid", "exclusive_event_*",
+	"sw_perf_*", "swevent_*", "security_perf_*", "ptrace_may_access",
 	"bpf_prog_load", "bpf_check", "map_create", "*_map_alloc", "*_map_alloc_check", "security_bpf*",
 	"bpf_prog_alloc*", "bpf_raw_tp*", "bpf_map_get*", "bpf_prog_get*", "bpf_link_get*",
 };
