@@ -96,7 +96,9 @@ OBJS := $(SRCS:%.c=$(O)/%.o)
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
 MANS := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/*.txt))
 METRICS := $(patsubst %,$(O)/%,$(wildcard metrics/*.json))
-WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(wildcard tests/workloads/*.c))
+TARGETS := $(wildcard tests/workloads/*.bpf.c)
+WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(filter-out $(TARGETS),$(wildcard tests/workloads/*.c))) \
+	$(TARGETS:tests/workloads/%.c=$(O)/workloads/%.o)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -160,7 +162,13 @@ $(O)/workloads/%: tests/workloads/%.c tests/workloads/workload.h bpf_skel/leader
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \
-		$(if $(SYSROOT),-static) -pthread -o $@ $<
+		$(if $(SYSROOT),-static) -pthread -o $@ $< $(if $(filter progattach,$*),-lbpf -lelf -lz)
+
+# BPF programs for the tests to count.
+$(O)/workloads/%.bpf.o: tests/workloads/%.bpf.c | $(O)/probed
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-parameter -c -o $@ $<
 
 # Another implementation of sharing, for the tests.
 $(O)/foreign/%.bpf.o: tests/foreign/%.bpf.c | $(O)/probed

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "util/bpf_target.h"
 #include "util/definitions.h"
 #include "util/event_tables.h"
+#include "util/json_string.h"
 #include "util/metric.h"
 #include "util/msg.h"
 #include "util/options.h"
@@ -34,6 +36,7 @@ enum section {
 	SECTION_ALL = (1 << 9) - 1,
 	SECTION_PFM = 1 << 9,		/* names that -e does not know: only when asked for */
 	SECTION_NONE = 1 << 10,		/* known words without events here */
+	SECTION_BPF = 1 << 11,		/* only when asked for: not events, but where to count them */
 };
 
 static const struct {
@@ -54,6 +57,7 @@ static const struct {
 	{ "metricgroup", SECTION_METRICGROUP },
 	{ "metricgroups", SECTION_METRICGROUP },
 	{ "pfm", SECTION_PFM },
+	{ "bpf", SECTION_BPF },
 	{ "sdt", SECTION_NONE },
 };
 
@@ -80,24 +84,9 @@ struct lister {
 	const char *unit;		/* --unit, or NULL */
 	const char *glob;		/* pattern rows must match, or NULL */
 	bool any;			/* a row has been printed */
+	bool failed;			/* a section could not be listed */
 	bool headed;			/* the heading of metrics has been printed */
 };
-
-static void print_quoted(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
 
 /* One JSON object of the members that have a value; @members ends with a NULL key. */
 static void print_object(struct lister *l, const char *const members[][2])
@@ -109,7 +98,7 @@ static void print_object(struct lister *l, const char *const members[][2])
 		if (!(*members)[1] || !*(*members)[1])
 			continue;
 		fprintf(l->out, "%s\t\"%s\": ", first ? "" : ",\n", (*members)[0]);
-		print_quoted(l->out, (*members)[1]);
+		json_string__print(l->out, (*members)[1]);
 		first = false;
 	}
 	fputs("\n}", l->out);
@@ -404,6 +393,60 @@ static void list_pfm(struct lister *l)
 		pr_warn("this perf was built without libpfm4");
 }
 
+/* What there is to say of a BPF program for -b; owned. */
+static char *describe_bpf(const struct bpf_target *target, const char *why_not)
+{
+	char *runs __cleanup(free_ptr) =
+		target->run_cnt ? xasprintf("%llu runs", target->run_cnt) : strdup("");
+	const char *note = why_not		? "cannot be counted: " :
+			   target->is_counting	? "a part of a tool that counts: not one of \"all\"" :
+			   target->is_tail_called ? "runs that begin by tail call are not seen" :
+			   target->tail_calls	? "with what it tail-calls" :
+						  "";
+
+	if (!runs)
+		return NULL;
+	return xasprintf("%s%s%s%s", runs, *runs && (*note || why_not) ? "; " : "", note,
+			 why_not ? why_not : "");
+}
+
+static int list_one_bpf(void *ctx, struct bpf_target *target)
+{
+	struct lister *l = ctx;
+	char buf[16], *why_not __cleanup(free_ptr) = bpf_target__why_not(target);
+	char *desc __cleanup(free_ptr) = describe_bpf(target, why_not);
+	char *id __cleanup(free_ptr) = xasprintf("id:%u", target->id);
+	char *name __cleanup(free_ptr) = xasprintf("name:%s", target->name);
+	char *type __cleanup(free_ptr) =
+		xasprintf("BPF program, %s", bpf_target__type_name(target, buf));
+	struct row row = {
+		.name = id,
+		.alias = *target->name ? name : NULL,
+		.type = type,
+		.json_type = type,
+		.pmu = "bpf",
+		.desc = desc && *desc ? desc : NULL,
+	};
+
+	if (!desc || !id || !name || !type)
+		return -ENOMEM;
+	/* Bare names are for shells that complete what can be typed. */
+	if (!l->raw || !why_not)
+		print_row(l, &row);
+	return 0;
+}
+
+/* The programs that -b takes. Return: 0, or -errno after a message. */
+static int list_bpf(struct lister *l)
+{
+	int err = bpf_target__each(list_one_bpf, l);
+
+	if (err)
+		pr_err("cannot list BPF programs: %s", err == -EPERM ? "not permitted: needs CAP_BPF and CAP_SYS_ADMIN (run as root)" :
+							      strerror(-err));
+	return err;
+}
+
 static void print_heading(struct lister *l, const char *heading)
 {
 	if (!l->headed && !l->raw && !l->json)
@@ -494,6 +537,8 @@ static void list_metricgroups(struct lister *l)
 
 static void list_sections(struct lister *l, unsigned int sections)
 {
+	if (sections & SECTION_BPF && list_bpf(l))
+		l->failed = true;
 	if (sections & SECTION_HW)
 		list_hw(l);
 	if (sections & SECTION_SW)
@@ -567,7 +612,7 @@ static const struct option_row rows[] = {
 };
 
 static const char usage[] =
-	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|pfm|GLOB...]";
+	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|pfm|bpf|GLOB...]";
 
 int cmd_list(int argc, char **argv)
 {
@@ -613,7 +658,7 @@ int cmd_list(int argc, char **argv)
 		fputs("\n]\n", l->out);
 	else if (l->raw && l->any)
 		fputc('\n', l->out);
-	ret = 0;
+	ret = l->failed;
 out:
 	if (l->out != stdout ? fclose(l->out) : fflush(stdout)) {
 		pr_err("cannot write the list: %s", strerror(errno));

@@ -2,6 +2,8 @@
 /* perf stat: from the command line to a plan; util/stat_run.c carries it out. */
 #include "builtin.h"
 
+#include "util/bpf_target.h"
+#include "util/capability.h"
 #include "util/cgroup.h"
 #include "util/config.h"
 #include "util/control.h"
@@ -18,6 +20,7 @@
 #include "util/stat_run.h"
 #include "util/target.h"
 #include "util/tool_facts.h"
+#include "util/thread_map.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -37,7 +40,7 @@
 
 static const char usage[] =
 	"perf stat [<options>] [<command>]\n"
-	"    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> [-- <command>]";
+	"    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -b <programs> [-- <command>]";
 
 /* The one thing that signal handlers write. */
 static volatile sig_atomic_t got_signal;
@@ -53,6 +56,7 @@ struct stat_cmd {
 	struct pmus *pmus;
 	struct evlist *evlist;
 	struct metric_plan metrics;
+	struct bpf_targets *progs;	/* -b */
 	struct control control;
 	struct config settings;		/* of the configuration files */
 	struct parse_events_options parse;	/* of the -e that follow */
@@ -76,6 +80,10 @@ struct stat_cmd {
 };
 
 /* --- options with a meaning of their own --- */
+
+/* In BPF programs; cpu-clock is their time, and there is no other kind of task they could run as. */
+static const char default_prog_events[] =
+	"bpf_runs,cpu-clock,cycles,instructions,branches,branch-misses";
 
 static int parse_e(void *ctx, const char *arg)
 {
@@ -282,7 +290,7 @@ static int parse_interval(void *ctx, const char *arg)
 static void set_aggr(struct stat_cmd *cmd, enum aggr_mode mode)
 {
 	static const enum aggr_mode finest_first[] = {
-		AGGR_NONE, AGGR_THREAD, AGGR_CORE, AGGR_CACHE, AGGR_CLUSTER,
+		AGGR_NONE, AGGR_PROG, AGGR_THREAD, AGGR_CORE, AGGR_CACHE, AGGR_CLUSTER,
 		AGGR_DIE, AGGR_SOCKET, AGGR_NODE, AGGR_GLOBAL,
 	};
 
@@ -309,6 +317,7 @@ DEFINE_AGGR(aggr_die, AGGR_DIE)
 DEFINE_AGGR(aggr_cluster, AGGR_CLUSTER)
 DEFINE_AGGR(aggr_socket, AGGR_SOCKET)
 DEFINE_AGGR(aggr_node, AGGR_NODE)
+DEFINE_AGGR(aggr_prog, AGGR_PROG)
 
 /* An instance of its own makes sense per CPU only. */
 static int no_merge(void *ctx, const char *arg)
@@ -356,7 +365,8 @@ static int parse_sep(void *ctx, const char *arg)
 static const struct option_row rows[] = {
 	{ 'a', "all-cpus", OPT_FLAG, AT(run.target.system_wide), .help = "count on all CPUs" },
 	{ 'A', "no-aggr", OPT_CALL_NONE, .call = aggr_none, .help = "a row for each CPU" },
-	{ 'b', "bpf-prog", OPT_STRING, AT(run.config.bpf_prog_list), .arg = "prog-id" },
+	{ 'b', "bpf-prog", OPT_STRING, AT(run.target.bpf_list), .arg = "program",
+	  .help = "count in these BPF programs: id, name:N, tag:T, pinned:P, all; perf list bpf" },
 	{ 0, "all-kernel", OPT_CALL_NONE, .call = set_all_kernel,
 	  .help = "count in the kernel only, whatever the events say" },
 	{ 0, "all-user", OPT_CALL_NONE, .call = set_all_user,
@@ -424,6 +434,7 @@ static const struct option_row rows[] = {
 	{ 0, "per-core", OPT_CALL_NONE, .call = aggr_core, .help = "a row for each core" },
 	{ 0, "per-die", OPT_CALL_NONE, .call = aggr_die, .help = "a row for each die" },
 	{ 0, "per-node", OPT_CALL_NONE, .call = aggr_node, .help = "a row for each NUMA node" },
+	{ 0, "per-prog", OPT_CALL_NONE, .call = aggr_prog, .help = "with -b, a row for each program" },
 	{ 0, "per-socket", OPT_CALL_NONE, .call = aggr_socket, .help = "a row for each socket" },
 	{ 0, "per-thread", OPT_FLAG, AT(run.target.per_thread), .help = "a row for each thread" },
 	{ 0, "percore-show-thread", OPT_FLAG, AT(run.config.percore_show_thread),
@@ -484,7 +495,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
 	const struct target *target = &cmd->run.target;
-	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD;
+	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD &&
+			   config->aggr_mode != AGGR_PROG;
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
 		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
@@ -515,7 +527,7 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		  "a cgroup is counted on CPUs: -G and --for-each-cgroup need -a or -C" },
 		{ config->sort_event && !cmd->each_cgroup, "--sort needs --for-each-cgroup" },
 		{ config->top && !cmd->each_cgroup, "--top needs --for-each-cgroup" },
-		{ config->bpf_prog_list, "-b: counting BPF programs is not there yet" },
+		{ config->aggr_mode == AGGR_PROG && !target->bpf_list, "--per-prog needs -b" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(conflicts); i++) {
@@ -712,11 +724,40 @@ static int add_metrics(struct stat_cmd *cmd)
 	}
 }
 
+/*
+ * In BPF programs: where nothing is asked for, what says most of them; and in any case how many runs
+ * the counts are of.
+ */
+static int add_prog_events(struct stat_cmd *cmd)
+{
+	static const struct parse_events_options options = { .quiet = true };
+	struct parse_error error = {};
+	int err = 0, first;
+
+	if (!cmd->evlist->nr && !cmd->run.config.null_run)
+		err = parse_events_opts(cmd->evlist, cmd->pmus, default_prog_events, &options, &error);
+	if (cmd->all_user || cmd->all_kernel)
+		evlist__only_level(cmd->evlist, cmd->all_user);
+	if (!err)
+		err = evlist__uniquify_names(cmd->evlist, cmd->run.config.aggr_mode == AGGR_NONE);
+	first = cmd->evlist->nr;
+	if (!err && first)
+		err = parse_events_opts(cmd->evlist, cmd->pmus, "bpf_runs", &options, &error);
+	parse_error__clear(&error);
+	if (err || !first)
+		return err;
+	cmd->evlist->evsels[first]->runs = RUNS_EXACT;
+	cmd->evlist->evsels[first]->hidden = true;
+	return 0;
+}
+
 static int add_events(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
 	int err;
 
+	if (cmd->run.plan.progs)
+		return add_prog_events(cmd);
 	if (!cmd->evlist->nr && metric_plan__is_empty(&cmd->metrics) && !config->null_run) {
 		err = default_events__add(cmd->evlist, cmd->pmus,
 					  !target__has_task(&cmd->run.target), cmd->detail);
@@ -795,10 +836,34 @@ static int run_all(struct stat_cmd *cmd)
 	return status;
 }
 
+/* -b. Return: 0, or an exit status after a message. */
+static int find_progs(struct stat_cmd *cmd)
+{
+	struct counter_plan *plan = &cmd->run.plan;
+	char *missing __cleanup(free_ptr) = capability__missing_to_share();
+	int err;
+
+	if (missing) {
+		pr_err("-b: not permitted: lacks %s (run as root)", missing);
+		return STATUS_FAILED;
+	}
+	err = bpf_targets__new(cmd->run.target.bpf_list, &cmd->progs);
+	if (err)
+		return err == -EINVAL ? STATUS_INVALID : STATUS_FAILED;
+	plan->progs = cmd->progs;
+	plan->prog_rows = thread_map__new_progs(cmd->progs);
+	if (!plan->prog_rows)
+		pr_err("%s", strerror(ENOMEM));
+	return plan->prog_rows ? 0 : STATUS_FAILED;
+}
+
 static int run_cmd(struct stat_cmd *cmd)
 {
 	int status, err;
 
+	status = cmd->run.target.bpf_list ? find_progs(cmd) : 0;
+	if (status)
+		return status;
 	err = add_events(cmd);
 	if (err) {
 		if (err == -ENOMEM)
@@ -845,6 +910,8 @@ static void clear(struct stat_cmd *cmd)
 {
 	stat__delete(cmd->run.stat);
 	config__clear(&cmd->settings);
+	thread_map__delete(cmd->run.plan.prog_rows);
+	bpf_targets__delete(cmd->progs);
 	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
@@ -914,6 +981,7 @@ int cmd_stat(int argc, char **argv)
 		set_aggr(&cmd, AGGR_THREAD);
 	cmd.run.config.big_num = !cmd.no_big_num;
 	msg__set_verbose(cmd.run.config.verbose);
+	cmd.run.config.bpf_prog_list = cmd.run.target.bpf_list;
 	err = target__validate(&cmd.run.target);
 	if (!err)
 		err = add_metrics(&cmd);

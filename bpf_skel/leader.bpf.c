@@ -434,8 +434,9 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 	if (!slice->from || !slice->to)
 		return false;
 	*is_same = from->set == to->set;
-	slice->missing_from = slice->from->has_switches ? missing : 0;
-	slice->missing_to = slice->to->has_switches ? missing : 0;
+	/* Not by a branch: the verifier would walk all that follows once for each way. */
+	slice->missing_from = -slice->from->has_switches & missing;
+	slice->missing_to = -slice->to->has_switches & missing;
 	slice->stride = nr_cpus;
 	slice->block = NULL;
 	if (slice->from->nr) {

@@ -87,6 +87,9 @@
 /* Buckets before the table of tasks; each holds one task itself. 384 KB. */
 #define BUCKET_BITS 14
 
+/* BPF programs that are counted at a time. Each costs 152 bytes here, and its pair some 300 KB. */
+#define MAX_PAIRS 256
+
 struct attr_key {
 	__u8 bytes[ATTR_KEY_SIZE];
 };
@@ -339,6 +342,21 @@ struct reg_run {
 	__u64 births_seen;	/* plus 1, of a run that counts cgroups by pattern; 0: it does not */
 };
 
+enum pair_link { PAIR_LEAVE, PAIR_ENTER, NR_PAIR_LINKS };	/* in the order of attaching */
+enum pair_map { PAIR_PLAN, PAIR_CPUS, NR_PAIR_MAPS };
+
+/*
+ * The probes at one BPF program (bpf_skel/prog_pair.h), held by the runs that count it; written by
+ * user space under the lock. They read the events that one of these runs has.
+ */
+struct reg_pair {
+	__u32 prog_id;		/* the program; 0: free. Written last */
+	__u32 pad;
+	__u32 link_ids[NR_PAIR_LINKS];
+	__u32 map_ids[NR_PAIR_MAPS];
+	__u64 users[MAX_RUNS / 64];	/* bit per run */
+};
+
 enum leader_map {
 	LEADER_REGISTRY,
 	LEADER_EVENTS,
@@ -423,6 +441,8 @@ struct registry {
 	struct reg_run run[MAX_RUNS];
 	struct reg_event event[MAX_EVENTS];
 	struct reg_scope scope[MAX_SCOPES];
+	__u32 switch_offsets[2];	/* of nvcsw and nivcsw in task_struct; 0: not looked up */
+	struct reg_pair pair[MAX_PAIRS];
 };
 
 /* Value of `perf_shared_v0`, frozen for all layouts: where the perf events of an attr are. */
@@ -439,6 +459,7 @@ static_assert(sizeof(struct cpu_state) ==
 	      "shared layout");
 static_assert(sizeof(struct reg_event) == 16 + MAX_RUNS / 8 + ATTR_KEY_SIZE, "shared layout");
 static_assert(sizeof(struct reg_run) == 40, "shared layout");
+static_assert(sizeof(struct reg_pair) == 24 + MAX_RUNS / 8, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
 static_assert(offsetof(struct registry, births_settled) == offsetof(struct registry, pad) + 4,
 	      "no hole");

@@ -13,16 +13,37 @@
 
 /* --- the class of a cgroup --- */
 
+/*
+ * Where the fields are that lead upwards: worked out by programs and handed on. In a function of its
+ * own the loader would search for the types also when no program is loaded that calls it.
+ */
+static __always_inline __u64 cgroup_offsets(void)
+{
+	return (__u64)bpf_core_field_offset(struct cgroup_subsys_state, cgroup) |
+	       (__u64)bpf_core_field_offset(struct cgroup, kn) << 16 |
+	       (__u64)bpf_core_field_offset(struct kernfs_node, id) << 32 |
+	       (__u64)bpf_core_field_offset(struct cgroup_subsys_state, parent) << 48;
+}
+
 struct climb {
 	__u64 css;		/* address of the cgroup's struct cgroup_subsys_state */
+	__u64 offsets;
 	__u32 class;
 };
+
+static __always_inline __u64 read_at(__u64 address, __u64 offset)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)(address + (offset & 0xffff)));
+	return value;
+}
 
 /* The nearest cgroup with a class, from here upwards. Return: 1 when the search is over. */
 static long climb(__u32 i __attribute__((unused)), struct climb *climb)
 {
-	struct cgroup_subsys_state *css = (void *)climb->css;
-	__u64 id = BPF_CORE_READ(css, cgroup, kn, id);
+	__u64 kn = read_at(read_at(climb->css, climb->offsets), climb->offsets >> 16);
+	__u64 id = read_at(kn, climb->offsets >> 32);
 	__u32 *pos = bpf_map_lookup_elem(&cgroup_ids, &id);
 	struct reg_cgroup *cgroup = pos ? bpf_map_lookup_elem(&cgroups, pos) : NULL;
 
@@ -30,7 +51,7 @@ static long climb(__u32 i __attribute__((unused)), struct climb *climb)
 		climb->class = cgroup->class;
 		return 1;
 	}
-	climb->css = (__u64)BPF_CORE_READ(css, parent);
+	climb->css = read_at(climb->css, climb->offsets >> 48);
 	return !climb->css;
 }
 
@@ -38,9 +59,9 @@ static long climb(__u32 i __attribute__((unused)), struct climb *climb)
 #define MAX_DEPTH 4096
 
 /* Not static: so the verifier walks it once. */
-__attribute__((noinline)) int look_up_cgroup(__u64 css)
+__attribute__((noinline)) int look_up_cgroup(__u64 css, __u64 offsets)
 {
-	struct climb at = { .css = css };
+	struct climb at = { .css = css, .offsets = offsets };
 
 	bpf_loop(MAX_DEPTH, climb, &at, 0);
 	return at.class;
@@ -63,7 +84,7 @@ static __always_inline __u32 cgroup_class(struct cpu_state *state, struct cgroup
 	seen = &state->seen[idx];
 	/* A full barrier: classes are not read before the epoch that they are kept for. */
 	__sync_lock_test_and_set(&seen->id, id);
-	seen->class = look_up_cgroup(address_of((void *)css, &state->next));
+	seen->class = look_up_cgroup(address_of((void *)css, &state->next), cgroup_offsets());
 	seen->epoch = epoch;
 	return seen->class;
 }
@@ -284,7 +305,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	if (!css || !newborn)
 		return 0;
 	half = (idx + MAX_NEWBORNS / 2) % MAX_NEWBORNS;
-	base = look_up_cgroup((__u64)css);
+	base = look_up_cgroup((__u64)css, cgroup_offsets());
 	above = bpf_map_lookup_elem(&classes, &base);
 	class = bpf_map_lookup_elem(&classes, &newborn->class);
 	cgroup = bpf_map_lookup_elem(&cgroups, &newborn->pos);

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # Completion of perf's command line for bash. Options are those that perf itself lists.
 
-# _perf_takes_value COMMAND : names and letters of options that take a value, a line each
+# _perf_reply OPTION... : what compgen says, a line each, is the answer
+_perf_reply() {
+	mapfile -t COMPREPLY < <(compgen "$@")
+}
+
+# _perf_takes_value COMMAND... : names and letters of options that take a value, a line each
 _perf_takes_value() {
-	perf "$1" -h 2>&1 | sed -nE 's/^    (-(.), )?--([a-z0-9-]+) <.*/--\3\n-\2/p'
+	perf "$@" -h 2>&1 | sed -nE 's/^    (-(.), )?--([a-z0-9-]+) <.*/--\3\n-\2/p'
 }
 
 # _perf_list BASE CUR WORD... : complete the last element of a list whose others are BASE
 _perf_list() {
 	local base=$1 cur=$2
 	shift 2
-	COMPREPLY=($(compgen -P "$base" -W "$*" -- "$cur"))
+	_perf_reply -P "$base" -W "$*" -- "$cur"
 	compopt -o nospace 2>/dev/null || :
 }
 
@@ -34,45 +39,50 @@ _perf_value() {
 		_perf_list "$base" "${cur##*,}" "$(cd /proc && echo [0-9]*)"
 		;;
 	--control) _perf_list "" "$cur" fd: fifo: ;;
-	--per-cache) COMPREPLY=($(compgen -W "L1 L2 L3 L4" -- "$cur")) ;;
+	--per-cache) _perf_reply -W "L1 L2 L3 L4" -- "$cur" ;;
 	--pmu-filter | --cputype | --unit)
-		COMPREPLY=($(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"))
+		_perf_reply -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"
 		;;
-	--pre | --post) COMPREPLY=($(compgen -c -- "$cur")) ;;
+	--pre | --post) _perf_reply -c -- "$cur" ;;
 	-o | --output | --metrics-file | -i | --input | --bpf-attr-map)
 		compopt -o filenames 2>/dev/null || :
-		COMPREPLY=($(compgen -f -- "$cur"))
+		_perf_reply -f -- "$cur"
 		;;
 	esac
 }
 
 _perf() {
-	local line=${COMP_LINE:0:COMP_POINT} words cur command values option= i word
+	local line=${COMP_LINE:0:COMP_POINT} words cur command values option="" i word first=2
 	read -ra words <<<"$line"
 	[[ $line == *[[:blank:]] ]] && words+=("")
 	cur=${words[-1]}
 	COMPREPLY=()
 
 	if ((${#words[@]} == 2)); then
-		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null) --help --version" -- "$cur"))
+		_perf_reply -W "$(perf --list-cmds 2>/dev/null) --help --version" -- "$cur"
 		return
 	fi
 	command=${words[1]}
 	if [[ $command == help ]]; then
-		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"))
+		_perf_reply -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"
 		return
 	fi
-	if [[ $command == bperf ]] && ((${#words[@]} == 3)); then
-		COMPREPLY=($(compgen -W "list" -- "$cur"))
-		return
+	if [[ $command == bperf ]]; then
+		if ((${#words[@]} == 3)); then
+			_perf_reply -W "$(perf bperf -h 2>&1 | sed -nE 's/^    ([a-z]+)  .*/\1/p')" -- "$cur"
+			return
+		fi
+		command="bperf ${words[2]}"
+		first=3
 	fi
 
 	# What the word under the cursor is: the value of an option, an option, or part of a command.
-	values=" $(_perf_takes_value "$command" | tr '\n' ' ')"
-	for ((i = 2; i < ${#words[@]} - 1; i++)); do
+	# shellcheck disable=SC2086 # one word or two
+	values=" $(_perf_takes_value $command | tr '\n' ' ')"
+	for ((i = first; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
 		if [[ $option ]]; then
-			option=
+			option=""
 		elif [[ $word == -- ]]; then
 			((i++))
 			break
@@ -80,18 +90,18 @@ _perf() {
 			option=$word
 		elif [[ $word == -[!-]* && $values == *" -${word: -1} "* ]]; then
 			option=-${word: -1}
-		elif [[ $word != -* && $command != bperf ]]; then
+		elif [[ $word != -* ]]; then
 			break
 		fi
 	done
 	if ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then
-			COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
+			_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
 		elif ((i == ${#words[@]} - 1)); then
-			COMPREPLY=($(compgen -c -- "$cur"))
+			_perf_reply -c -- "$cur"
 		else
 			compopt -o filenames 2>/dev/null || :
-			COMPREPLY=($(compgen -f -- "$cur"))
+			_perf_reply -f -- "$cur"
 		fi
 	elif [[ $option ]]; then
 		_perf_value "$option" "$cur"
@@ -99,11 +109,12 @@ _perf() {
 		_perf_value "${cur%%=*}" "${cur#*=}"
 		[[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/${cur%%=*}=}")
 	elif [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "$(perf "$command" --list-opts 2>/dev/null) --help" -- "$cur"))
+		# shellcheck disable=SC2086
+		_perf_reply -W "$(perf $command --list-opts 2>/dev/null) --help" -- "$cur"
 	elif [[ $command == list ]]; then
-		COMPREPLY=($(compgen -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"))
+		_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
 	elif [[ $command == stat ]]; then
-		COMPREPLY=($(compgen -c -- "$cur"))
+		_perf_reply -c -- "$cur"
 	fi
 
 	# Readline replaces only what follows the last of its word breaks.

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Completion of perf's command line for fish. Options are those that perf itself lists.
 
-# Whether that is the command of perf.
-function __perf_is -a command
+# Whether that is the command of perf, "stat" or "bperf list".
+function __perf_is
     set -l words (commandline -opc)
-    test "$words[2]" = $command
+    set -l last (math 1 + (count $argv))
+    test "$words[2..$last]" = "$argv"
 end
 
 # The list under the cursor, whose last element is completed by the words.
@@ -59,9 +60,10 @@ function __perf_command
 end
 
 # The options of one command, from its help: letter, name, value, text.
-function __perf_options -a command
+function __perf_options
     set -l name
-    for line in (perf $command -h 2>&1)
+    set -l command "$argv"
+    for line in (perf $argv -h 2>&1)
         set -l parts (string match -r '^    (-., |)--([a-z0-9-]+)((?:\[=| )<[^>]*>\]?|) *(.*)$' -- $line)
         or begin
             # A long option has its text on the next line.
@@ -106,8 +108,10 @@ complete -c perf -f
 complete -c perf -n __fish_is_first_token -a "$commands"
 complete -c perf -n "__perf_is help" -a "$commands"
 complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu metric metricgroup tool pfm'
-complete -c perf -n "__perf_is bperf" -a list
 complete -c perf -n "__perf_is stat" -a '(__perf_command)'
-for command in stat list bperf
-    __perf_options $command
+__perf_options stat
+__perf_options list
+for command in (perf bperf -h 2>&1 | string match -rg '^    ([a-z]+)  ')
+    complete -c perf -n "__perf_is bperf; and test (count (commandline -opc)) = 2" -a $command
+    __perf_options bperf $command
 end

@@ -22,6 +22,7 @@ static const struct aggr_style styles[] = {
 	[AGGR_CORE] = { .name = "core", .width = 18, .counted = true },
 	[AGGR_THREAD] = { .name = "thread", .width = 24 },
 	[AGGR_NODE] = { .name = "node", .width = 6, .counted = true },
+	[AGGR_PROG] = { .name = "program", .width = 24 },
 };
 
 const struct aggr_style *aggr_style(enum aggr_mode mode)
@@ -322,7 +323,8 @@ static int make_thread_rows(struct aggr *aggr, const struct thread_map *threads)
 		row->id.thread = i;
 		row->tid = threads->thread[i].tid;
 		memcpy(row->comm, threads->thread[i].comm, sizeof(row->comm) - 1);
-		snprintf(row->name, sizeof(row->name), "%s-%d", row->comm, row->tid);
+		snprintf(row->name, sizeof(row->name), "%s-%d",
+			 threads->thread[i].name ? threads->thread[i].name : row->comm, row->tid);
 	}
 	return 0;
 }
@@ -356,6 +358,12 @@ static const struct thread_map *find_threads(const struct evlist *evlist)
 	return NULL;
 }
 
+/* Threads, or BPF programs in their place. */
+static bool is_by_thread(enum aggr_mode mode)
+{
+	return mode == AGGR_THREAD || mode == AGGR_PROG;
+}
+
 /* Reading sysfs for hundreds of CPUs takes a while: only for rows or events that depend on it. */
 static bool needs_topology(enum aggr_mode mode, const struct evlist *evlist)
 {
@@ -374,7 +382,7 @@ static bool needs_topology(enum aggr_mode mode, const struct evlist *evlist)
 struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const char *sysfs,
 		       const struct evlist *evlist)
 {
-	const struct thread_map *threads = mode == AGGR_THREAD ? find_threads(evlist) : NULL;
+	const struct thread_map *threads = is_by_thread(mode) ? find_threads(evlist) : NULL;
 	struct aggr *aggr = calloc(1, sizeof(*aggr));
 	bool topology = needs_topology(mode, evlist);
 	int cpu, err;
@@ -393,7 +401,7 @@ struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const char *sysfs,
 		;
 	else if (threads)
 		err = make_thread_rows(aggr, threads);
-	else if (aggr->nr_cpus && aggr_style(mode)->name && mode != AGGR_THREAD)
+	else if (aggr->nr_cpus && aggr_style(mode)->name && !is_by_thread(mode))
 		err = make_cpu_rows(aggr);
 	else
 		err = make_global_row(aggr);
@@ -417,7 +425,7 @@ void aggr__delete(struct aggr *aggr)
 
 int aggr__row(const struct aggr *aggr, int cpu, int thread)
 {
-	if (aggr->mode == AGGR_THREAD)
+	if (is_by_thread(aggr->mode))
 		return thread < aggr->nr_rows ? thread : -1;
 	if (aggr->mode == AGGR_GLOBAL)
 		return 0;

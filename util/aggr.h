@@ -21,12 +21,12 @@ struct cpu_topology {
 struct aggr_id {
 	struct cpu_topology place;
 	int cpu;			/* AGGR_NONE */
-	int thread;			/* AGGR_THREAD: index into the thread map */
+	int thread;			/* AGGR_THREAD, AGGR_PROG: index into the thread map */
 };
 
 struct aggr_row {
 	struct aggr_id id;
-	char name[48];			/* S0-D0-C1, COMM-TID; AGGR_NONE: the CPU's number */
+	char name[160];			/* S0-D0-C1, COMM-TID, NAME-ID; AGGR_NONE: the CPU's number */
 	char comm[16];			/* AGGR_THREAD */
 	int tid;
 };

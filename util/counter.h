@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct bpf_targets;
 struct cgroup_list;
 struct evlist;
 struct evsel;
@@ -19,6 +20,8 @@ struct counter_plan {
 	struct thread_map *threads;	/* of the task target; NULL for CPU targets */
 	struct cgroup_list *cgroups;	/* that evsels are restricted to */
 	bool by_cpu;			/* bperf: tasks are counted CPU by CPU, as evsel->cpus has them */
+	const struct bpf_targets *progs;	/* BPF programs that are counted; NULL: none */
+	struct thread_map *prog_rows;	/* these as rows; of the same order */
 	bool enable_on_exec;		/* a held workload starts the counting itself */
 	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
 	const uid_t *trusted_owners;	/* bperf: of that map, see attr_map__lock() */

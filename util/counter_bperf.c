@@ -8,6 +8,7 @@
 
 #include "attr_map.h"
 #include "bperf_cgroups.h"
+#include "bperf_progs.h"
 #include "bperf_tasks.h"
 #include "cgroup.h"
 #include "counts.h"
@@ -20,6 +21,7 @@
 #include "perf_event.h"
 #include "pmu.h"
 #include "target.h"
+#include "thread_map.h"
 #include "util.h"
 
 #include <errno.h>
@@ -41,10 +43,10 @@ struct bperf_cpu {
 
 struct bperf_evsel {
 	int slot;
-	int event;			/* of tasks and cgroups: which of their events */
+	int event;			/* of tasks, cgroups, BPF programs: which of their events */
 	int nr_errors;			/* readings that failed */
 	int last_err;
-	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks. */
+	/* As counts->values; of tasks, the columns are the scopes of bperf_tasks, of BPF programs these. */
 	struct bperf_cpu cell[];
 };
 
@@ -54,8 +56,9 @@ struct bperf {
 	struct leader *leader;
 	struct cpumap *cpus;		/* all CPUs of all events */
 	struct evsel **sharing;		/* work space: the events of one CPU */
-	struct bperf_tasks *tasks;	/* NULL: CPUs are counted, or cgroups on them */
+	struct bperf_tasks *tasks;	/* NULL: CPUs are counted, cgroups on them, or BPF programs */
 	struct bperf_cgroups *cgroups;	/* of the events that are restricted to one; NULL: none is */
+	struct bperf_progs *progs;	/* NULL: no BPF programs are counted */
 	bool exec_enables;		/* the first enable() is the workload's exec */
 	__u64 lost;			/* what could not be counted before we began */
 	int calls_fd;			/* what to wait for: calls, and a timer if there is need */
@@ -203,6 +206,10 @@ static int open_events(struct bperf *bperf)
 
 		if (evsel->counter != &bperf->base || evsel->state != EVSEL_UNOPENED)
 			continue;
+		if (evsel->runs) {
+			err = set_counting(bperf->base.plan, evsel, -1);
+			continue;
+		}
 		if (evsel->model) {
 			err = copy_model(bperf, evsel);
 			continue;
@@ -264,10 +271,11 @@ static enum switch_event switches_of(const struct evsel *evsel)
 }
 
 /*
- * The slots that scopes count; an event given twice is one to the leader.
- * @slots, @is_switches: MAX_EVENTS of them. Return: how many.
+ * The slots that scopes or BPF programs count; an event given twice is one to the leader.
+ * @slots, @evsels: MAX_EVENTS of them. Return: how many.
  */
-static int collect_slots(struct bperf *bperf, bool of_cgroups, int *slots, int *is_switches)
+static int collect_slots(struct bperf *bperf, bool of_cgroups, int *slots,
+			 const struct evsel **evsels)
 {
 	struct evsel *evsel;
 	int nr = 0, i;
@@ -275,30 +283,46 @@ static int collect_slots(struct bperf *bperf, bool of_cgroups, int *slots, int *
 	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		struct bperf_evsel *priv = evsel->priv;
 
-		if (!is_counting(&bperf->base, evsel) || !evsel->cgroup == of_cgroups)
+		if (!is_counting(&bperf->base, evsel) || evsel->runs ||
+		    !evsel->cgroup == of_cgroups)
 			continue;
 		for (priv->event = 0; priv->event < nr; priv->event++) {
 			if (slots[priv->event] == priv->slot)
 				break;
 		}
 		if (priv->event == nr) {
-			is_switches[nr] = switches_of(evsel);
+			evsels[nr] = evsel;
 			slots[nr++] = priv->slot;
 		}
 	}
 	return nr;
 }
 
+static int open_progs(struct bperf *bperf)
+{
+	const struct evsel *evsels[MAX_EVENTS];
+	const char *names[MAX_EVENTS];
+	int slots[MAX_EVENTS], nr = collect_slots(bperf, false, slots, evsels);
+
+	for (int i = 0; i < nr; i++)
+		names[i] = evsels[i]->name;
+	return bperf_progs__new(bperf->leader, bperf->base.plan->progs, slots, names, nr,
+				&bperf->progs);
+}
+
 /* Have the events counted for the target's tasks. */
 static int open_tasks(struct bperf *bperf)
 {
 	const struct counter_plan *plan = bperf->base.plan;
+	const struct evsel *evsels[MAX_EVENTS];
 	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], i, err;
-	int nr = collect_slots(bperf, false, slots, is_switches);
+	int nr = collect_slots(bperf, false, slots, evsels);
 	struct evsel *evsel;
 
 	if (!nr)
 		return 0;
+	for (i = 0; i < nr; i++)
+		is_switches[i] = switches_of(evsels[i]);
 	bperf->exec_enables = plan->enable_on_exec;
 	err = bperf_tasks__new(bperf->leader, plan, slots, is_switches, nr, &bperf->tasks);
 	if (!err) {
@@ -317,11 +341,14 @@ static int open_tasks(struct bperf *bperf)
 /* The same for cgroups. */
 static int open_cgroups(struct bperf *bperf)
 {
+	const struct evsel *evsels[MAX_EVENTS];
 	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], err;
-	int nr = collect_slots(bperf, true, slots, is_switches);
+	int nr = collect_slots(bperf, true, slots, evsels);
 
 	if (!nr)
 		return 0;
+	for (int i = 0; i < nr; i++)
+		is_switches[i] = switches_of(evsels[i]);
 	err = bperf_cgroups__new(bperf->leader, bperf->base.plan->cgroups, slots, is_switches, nr,
 				 &bperf->cgroups);
 	if (!err)
@@ -384,7 +411,9 @@ static int bperf__open(struct counter *self)
 	if (!err)
 		err = open_events(bperf);
 	if (!err)
-		err = self->plan->threads ? open_tasks(bperf) : collect_cpus(bperf);
+		err = self->plan->progs   ? open_progs(bperf) :
+		      self->plan->threads ? open_tasks(bperf) :
+					    collect_cpus(bperf);
 	if (!err)
 		err = open_cgroups(bperf);
 	if (!err)
@@ -579,10 +608,57 @@ static int take_cgroups(struct bperf *bperf, enum moment moment)
 	return 0;
 }
 
+/* Of executions: they count from when the pairs were made, so this never goes back either. */
+static struct event_reading runs_reading(const struct bperf *bperf, const struct evsel *evsel,
+					 int target, int cpu)
+{
+	uint64_t now_ns = clock_ns();
+
+	return (struct event_reading){
+		.counter = bperf_progs__runs(bperf->progs, target, cpu, evsel->runs == RUNS_EXACT),
+		.enabled_ns = now_ns,
+		.running_ns = now_ns,
+	};
+}
+
+static void take_progs(struct bperf *bperf, enum moment moment)
+{
+	struct evsel *evsel;
+	int i;
+
+	if (moment == END)
+		bperf_progs__end(bperf->progs);
+	else if (moment == BEGIN)
+		bperf_progs__begin(bperf->progs);
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!is_counting(&bperf->base, evsel))
+			continue;
+		for (int c = 0; c < evsel->cpus->nr; c++) {
+			int cpu = evsel->cpus->cpu[c];
+
+			for (int t = 0; t < evsel->threads->nr; t++) {
+				struct event_reading now =
+					evsel->runs ? runs_reading(bperf, evsel, t, cpu) :
+						      bperf_progs__event(bperf->progs, t, cpu,
+									 priv->event);
+
+				take(evsel, c * evsel->threads->nr + t, &now, moment);
+			}
+		}
+	}
+}
+
 static int sync_all(struct bperf *bperf, enum moment moment)
 {
 	int err = 0;
 
+	if (bperf->progs) {
+		bperf_progs__read(bperf->progs);
+		take_progs(bperf, moment);
+		return 0;
+	}
 	if (bperf->tasks)
 		err = take_tasks(bperf, moment);
 	for (int i = 0; bperf->cpus && i < bperf->cpus->nr && !err; i++)
@@ -739,12 +815,15 @@ static void bperf__destroy(struct counter *self)
 	if (bperf->cgroups && bperf_cgroups__missed(bperf->cgroups))
 		pr_warn("%llu new cgroups came faster than they could be followed: what they did at first is counted only for those above them",
 			bperf_cgroups__missed(bperf->cgroups));
+	if (bperf->progs)
+		bperf_progs__say(bperf->progs);
 	/* Without the lock we go as a crash would: the next run cleans up. */
 	if (bperf->leader && !attr_map__relock(bperf->attr_map))
 		leader__leave(bperf->leader);
 	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
 	bperf_tasks__delete(bperf->tasks);
 	bperf_cgroups__delete(bperf->cgroups);
+	bperf_progs__delete(bperf->progs);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
 	close_fd(&bperf->calls_fd);

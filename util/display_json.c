@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "display.h"
 #include "aggr.h"
+#include "json_string.h"
 #include "metric.h"
 #include "stat_rows.h"
 #include "util.h"
@@ -9,56 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Length of the UTF-8 sequence at @s, 0 when there is none. */
-static int utf8_len(const unsigned char *s)
-{
-	/* First byte, and the range of the second one: no overlong forms, no surrogates. */
-	static const struct {
-		unsigned char first, last, low, high;
-		int len;
-	} forms[] = {
-		{ 0x01, 0x7f, 0x00, 0xff, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-	size_t i;
-	int j;
-
-	for (i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (s[0] < forms[i].first || s[0] > forms[i].last)
-			continue;
-		if (forms[i].len > 1 && (s[1] < forms[i].low || s[1] > forms[i].high))
-			return 0;
-		for (j = 2; j < forms[i].len; j++) {
-			if ((s[j] & 0xc0) != 0x80)
-				return 0;
-		}
-		return forms[i].len;
-	}
-	return 0;
-}
-
 void display_json__string(const struct stat_table *table, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	FILE *out = table->config->output;
-	int len;
-
-	fputc('"', out);
-	for (; *s; s += len ? len : 1) {
-		len = utf8_len(s);
-		if (!len)
-			fputs("\\ufffd", out);
-		else if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(out, "\\u%04x", *s);
-		else
-			fwrite(s, 1, len, out);
-	}
-	fputc('"', out);
+	json_string__print(table->config->output, text);
 }
 
 const char *display_json__prefix(const struct stat_table *table, const struct stat_row *row)

@@ -118,6 +118,10 @@ static int add_event(struct event_creation *c, const struct event_spec *spec,
 		return -ENOMEM;
 	evsel->pmu = pmu;
 	evsel->tool = tool ? config->attr.config : TOOL_NONE;
+	if (evsel->tool == TOOL_BPF_RUNS) {
+		evsel->tool = TOOL_NONE;
+		evsel->runs = RUNS_ALL;
+	}
 	err = fill_evsel(evsel, config);
 	if (!err)
 		err = evlist__add(c->list, evsel);

@@ -64,6 +64,7 @@ const struct event_name tool_events[] = {
 	/* not on x86, where it would shadow the event of this name of Intel's core PMU */
 	{ "slots", NULL, TOOL_SLOTS, "Slots an instruction may be dispatched in, per cycle" },
 #endif
+	{ "bpf_runs", NULL, TOOL_BPF_RUNS, "Executions of the BPF programs that -b counts" },
 	{ NULL, NULL, 0, NULL }
 };
 

@@ -32,7 +32,15 @@ enum tool_event {
 	TOOL_HAS_PMEM,
 	TOOL_SYSTEM_TSC_FREQ,
 	TOOL_SLOTS,
+	TOOL_BPF_RUNS,			/* its number only: becomes evsel->runs */
 	NR_TOOL_EVENTS
+};
+
+/* Counts of executions, in BPF programs (-b) only. */
+enum runs_event {
+	RUNS_NONE,
+	RUNS_ALL,		/* bpf_runs */
+	RUNS_EXACT,		/* those whose events are known; for averages, never shown */
 };
 
 /* Whether the event can be counted; decided when it is opened. */
@@ -53,6 +61,7 @@ struct evsel {
 	struct perf_event_attr attr;	/* type, config words, exclude bits, precise_ip, pinned, exclusive only */
 	const struct pmu *pmu;		/* borrowed; NULL for numeric TYPE:CONFIG without known PMU */
 	enum tool_event tool;		/* not TOOL_NONE: no kernel event */
+	enum runs_event runs;		/* not RUNS_NONE: no kernel event, but not of the tool's either */
 	double scale;			/* printed value = count * scale; 1.0 by default */
 	const char *unit;		/* printed unit, "" by default; owned */
 	struct cpumap *own_cpus;	/* CPUs the PMU or a cpu= term restricts it to; NULL: all */
@@ -87,6 +96,7 @@ struct evsel {
 	/* 2: where it is counted */
 	struct cpumap *cpus;		/* owned; cpumap__any() for tasks */
 	struct thread_map *threads;	/* borrowed from the plan; NULL for CPU targets */
+	bool in_progs;			/* counted in BPF programs on these CPUs: the rows of threads */
 
 	/* 3: counting */
 	struct counter *counter;	/* the back end that counts it; borrowed */

@@ -8,6 +8,7 @@
 #include "leader_serve.h"
 #include "leader_tasks.h"
 #include "msg.h"
+#include "prog_pair.h"
 #include "registry.h"
 #include "util.h"
 
@@ -666,6 +667,7 @@ void leader__repair(struct leader *leader)
 	const struct registry_io io = make_io(&opening);
 
 	leader_tasks__repair(leader);
+	prog_pairs__repair(leader);
 	registry__repair(leader->registry, &io);
 	leader_serve__repair(leader);
 	leader_events__repair(leader);
@@ -691,6 +693,8 @@ void leader__leave(struct leader *leader)
 	leader__repair(leader);
 	if (leader->run >= 0)
 		leader_tasks__remove_scopes(leader, leader->run);
+	if (leader->run >= 0)
+		prog_pairs__leave(leader, leader->run);
 	if (leader->run >= 0)
 		registry__remove_run(leader->registry, &io, leader->run);
 	leader->run = -1;

@@ -136,7 +136,7 @@ static bool is_foreign_on(const struct leader *leader, int slot, int cpu)
 	return leader->cpus[cpu].base[slot].flags & EVENT_FOREIGN;
 }
 
-static bool is_foreign(const struct leader *leader, int slot)
+bool leader_events__is_foreign(const struct leader *leader, int slot)
 {
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
 		if (is_foreign_on(leader, slot, cpu))
@@ -213,7 +213,7 @@ static bool is_alive_on(const struct leader *leader, int first, int nr, int cpu)
 bool leader_events__has_foreign(const struct leader *leader)
 {
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		if (leader->registry->event[slot].state != REG_FREE && is_foreign(leader, slot))
+		if (leader->registry->event[slot].state != REG_FREE && leader_events__is_foreign(leader, slot))
 			return true;
 	}
 	return false;
@@ -279,7 +279,7 @@ int leader_events__open(void *data, int first, int nr)
 	}
 	if (err)
 		return err;
-	if (has_foreign && is_foreign(leader, first))
+	if (has_foreign && leader_events__is_foreign(leader, first))
 		pr_verbose("%d of another leader's events are counted", nr);
 	else if (has_foreign)
 		forget_foreign(leader, first, nr);
@@ -321,7 +321,7 @@ static void announce(struct leader *leader, int first, int nr, int i)
 	int err;
 
 	public_key(leader, first, nr, i, &key);
-	if (is_foreign(leader, first)) {
+	if (leader_events__is_foreign(leader, first)) {
 		if (!attr_map__get(leader->attr_map, &key, &old) &&
 		    old.link_id != value.link_id && foreign__is_leader(old.link_id))
 			return;
@@ -572,7 +572,7 @@ void leader_events__take_over(struct leader *leader, int first)
 			pr_warn("another leader's event stands still on CPU %d, and ours cannot be opened: %s",
 				cpu, strerror(-ret));
 	}
-	if (is_foreign(leader, first))
+	if (leader_events__is_foreign(leader, first))
 		return;
 	forget_foreign(leader, first, nr);
 	note_foreign(leader);

@@ -38,6 +38,9 @@ void leader_events__repair(struct leader *leader);
  */
 void leader_events__take_over(struct leader *leader, int first);
 
+/** leader_events__is_foreign() - whether the event of a slot is read from another leader, on any CPU */
+bool leader_events__is_foreign(const struct leader *leader, int slot);
+
 /** leader_events__has_foreign() - whether events of other leaders are read */
 bool leader_events__has_foreign(const struct leader *leader);
 

@@ -127,8 +127,7 @@ struct context {
 	double self;
 };
 
-static double evaluate(const struct metric *metric, const struct metric_formula *formula,
-		       const struct metric_source *source, double self, int *err);
+static double part_value(struct metric *part, const struct metric_source *source);
 
 static bool count_input(const struct context *c, int id, struct metric_count *count)
 {
@@ -149,8 +148,6 @@ static double input_value(void *data, int id)
 	const struct context *c = data;
 	const struct metric_input *input = &c->formula->inputs[id];
 	struct metric_count count;
-	double value;
-	int err = 0;
 
 	switch (input->kind) {
 	case METRIC_INPUT_SELF:
@@ -158,8 +155,7 @@ static double input_value(void *data, int id)
 	case METRIC_INPUT_TIME:
 		return c->source->time_s;
 	case METRIC_INPUT_METRIC:
-		value = evaluate(input->metric, &input->metric->value, c->source, NAN, &err);
-		return err ? NAN : value;
+		return part_value(input->metric, c->source);
 	case METRIC_INPUT_EVSEL:
 		if (count_input(c, id, &count))
 			return is_time(input->evsel) ? count.value * NS_TO_S : count.value;
@@ -245,14 +241,64 @@ static double evaluate(const struct metric *metric, const struct metric_formula 
 	return value;
 }
 
+/* Formulas refer to the same metrics again and again: each is computed once. */
+static double part_value(struct metric *part, const struct metric_source *source)
+{
+	int err;
+
+	if (!part->is_known) {
+		part->now = evaluate(part, &part->value, source, NAN, &err);
+		if (err)
+			part->now = NAN;
+		part->is_known = true;
+	}
+	return part->now;
+}
+
 /* The metrics whose formulas are being bound, from the innermost: a loop shows up in it. */
 struct chain {
 	const struct metric_def *def;
 	const struct chain *outer;
+	struct metric *root;		/* the outermost, which owns all parts */
+	int depth;
 };
 
 static struct metric *new_metric(const struct metric_def *def, const struct metric_scope *scope,
 				 const struct chain *outer);
+
+static bool is_in_chain(const struct chain *chain, const struct metric_def *def)
+{
+	for (; chain; chain = chain->outer) {
+		if (chain->def == def)
+			return true;
+	}
+	return false;
+}
+
+/* The part of that definition, made if there is none yet; NULL with errno. */
+static struct metric *get_part(const struct metric_def *def, const struct metric_scope *scope,
+			       const struct chain *chain)
+{
+	struct metric *root = chain->root, *part, **parts;
+	int i;
+
+	for (i = 0; i < root->nr_parts; i++) {
+		if (root->parts[i]->def == def)
+			return root->parts[i];
+	}
+	part = new_metric(def, scope, chain);
+	if (!part)
+		return NULL;
+	parts = realloc(root->parts, (root->nr_parts + 1) * sizeof(*parts));
+	if (!parts) {
+		metric__delete(part);
+		errno = ENOMEM;
+		return NULL;
+	}
+	root->parts = parts;
+	parts[root->nr_parts++] = part;
+	return part;
+}
 
 static int bind_input(struct metric *metric, struct metric_input *input, const char *id,
 		      bool is_threshold, const struct chain *chain)
@@ -276,9 +322,10 @@ static int bind_input(struct metric *metric, struct metric_input *input, const c
 	}
 	def = metric->scope.defs ? definitions__find_metric(metric->scope.defs, id, metric->def->pmu) :
 				   metric_defs__find(id);
-	if (!def)
+	/* In a branch that is never taken it would only cost. */
+	if (!def || !input->needed)
 		return 0;
-	input->metric = new_metric(def, &metric->scope, chain);
+	input->metric = get_part(def, &metric->scope, chain);
 	if (!input->metric)
 		return -errno;
 	input->kind = METRIC_INPUT_METRIC;
@@ -296,7 +343,7 @@ static int bind_formula(struct metric *metric, struct metric_formula *formula, c
 
 	err = metric_expr__parse(text, metric->scope.instance - 1, &formula->expr, &error);
 	if (err == -EINVAL)
-		pr_err("metric '%s': %s at column %d of '%s'", metric->def->name, error.reason,
+		pr_err("metric '%s': %s at column %d of '%.200s'", metric->def->name, error.reason,
 		       error.column + 1, text);
 	if (err)
 		return err;
@@ -347,16 +394,14 @@ static int parse_unit(struct metric *metric)
 static struct metric *new_metric(const struct metric_def *def, const struct metric_scope *scope,
 				 const struct chain *outer)
 {
-	const struct chain chain = { .def = def, .outer = outer }, *pos;
+	struct chain chain = { .def = def, .outer = outer, .depth = outer ? outer->depth + 1 : 0 };
 	struct metric *metric;
 	int err;
 
-	for (pos = outer; pos; pos = pos->outer) {
-		if (pos->def == def) {
-			pr_err("metric '%s' refers to itself", def->name);
-			errno = ELOOP;
-			return NULL;
-		}
+	if (is_in_chain(outer, def) || chain.depth == MAX_METRIC_DEPTH) {
+		pr_err("metric '%s' refers to itself", def->name);
+		errno = ELOOP;
+		return NULL;
 	}
 	metric = calloc(1, sizeof(*metric));
 	if (!metric) {
@@ -366,10 +411,12 @@ static struct metric *new_metric(const struct metric_def *def, const struct metr
 	metric->def = def;
 	metric->scope = *scope;
 	metric->row_evsel = find_row(scope, def);
+	chain.root = outer ? outer->root : metric;
 	err = parse_unit(metric);
 	if (!err)
 		err = bind_formula(metric, &metric->value, def->expr, false, &chain);
-	if (!err && def->threshold)
+	metric->nr_value_parts = metric->nr_parts;
+	if (!err && def->threshold && !outer)
 		err = bind_formula(metric, &metric->threshold, def->threshold, true, &chain);
 	if (err) {
 		metric__delete(metric);
@@ -386,10 +433,6 @@ struct metric *metric__new(const struct metric_def *def, const struct metric_sco
 
 static void delete_formula(struct metric_formula *formula)
 {
-	int i;
-
-	for (i = 0; formula->inputs && i < metric_expr__nr_ids(formula->expr); i++)
-		metric__delete(formula->inputs[i].metric);
 	free(formula->inputs);
 	metric_expr__delete(formula->expr);
 }
@@ -398,27 +441,37 @@ void metric__delete(struct metric *metric)
 {
 	if (!metric)
 		return;
+	while (metric->nr_parts)
+		metric__delete(metric->parts[--metric->nr_parts]);
+	free(metric->parts);
 	delete_formula(&metric->value);
 	delete_formula(&metric->threshold);
 	free(metric->text);
 	free(metric);
 }
 
-bool metric__uses(const struct metric *metric, const struct evsel *evsel)
+static bool uses_itself(const struct metric *metric, const struct evsel *evsel)
 {
 	const struct metric_input *input;
 	int i;
 
 	for (i = 0; i < metric_expr__nr_ids(metric->value.expr); i++) {
 		input = &metric->value.inputs[i];
-		if (!input->needed)
-			continue;
-		if (input->kind == METRIC_INPUT_EVSEL && input->evsel == evsel)
-			return true;
-		if (input->kind == METRIC_INPUT_METRIC && metric__uses(input->metric, evsel))
+		if (input->needed && input->kind == METRIC_INPUT_EVSEL && input->evsel == evsel)
 			return true;
 	}
 	return false;
+}
+
+bool metric__uses(const struct metric *metric, const struct evsel *evsel)
+{
+	int i;
+
+	for (i = 0; i < metric->nr_value_parts; i++) {
+		if (uses_itself(metric->parts[i], evsel))
+			return true;
+	}
+	return uses_itself(metric, evsel);
 }
 
 void metric__choose_row(struct metric *metric, struct metric *const *metrics, int nr)
@@ -446,9 +499,11 @@ int metric__evaluate(const struct metric *metric, const struct metric_source *so
 		     struct metric_value *out)
 {
 	double result, bad;
-	int err;
+	int err, i;
 
 	memset(out, 0, sizeof(*out));
+	for (i = 0; i < metric->nr_parts; i++)
+		metric->parts[i]->is_known = false;
 	result = evaluate(metric, &metric->value, source, NAN, &err);
 	if (err == -EDOM)
 		return 0;

@@ -56,6 +56,9 @@ bool metric_def__in_group(const struct metric_def *def, const char *group);
 /** metric_def__has_word() - a list separated by ';', which may be NULL, has that word */
 bool metric_def__has_word(const char *list, const char *word);
 
+/* So many metrics may be made of each other, one of the next; more would overflow the stack. */
+#define MAX_METRIC_DEPTH 256
+
 enum metric_color {
 	METRIC_PLAIN,
 	METRIC_RED,
@@ -125,7 +128,7 @@ struct metric_input {
 	enum metric_input_kind kind;
 	bool needed;			/* not only mentioned in a branch that is never taken */
 	struct evsel *evsel;		/* borrowed */
-	struct metric *metric;		/* owned */
+	struct metric *metric;		/* borrowed: one of the parts of the metric it is for */
 };
 
 /* An expression with an input per identifier. */
@@ -140,6 +143,12 @@ struct metric {
 	struct metric_scope scope;
 	struct metric_formula value, threshold;
 	struct evsel *row_evsel;	/* on whose row it is printed; borrowed, NULL: none */
+	/* metrics its formulas refer to, directly or not, each once; owned. Those have none themselves */
+	struct metric **parts;
+	int nr_parts;
+	int nr_value_parts;		/* the first so many are what the value needs */
+	double now;			/* of a part: its value in what is being evaluated... */
+	bool is_known;			/* ...if it has been computed */
 	double scale;			/* printed value = result * scale */
 	char *text;			/* UNIT  NAME */
 	bool has_unit;
@@ -210,6 +219,16 @@ int metric__bind_requests(const struct metric_scope *scope, const struct metric_
 int classic_metric__compute(const struct evlist *evlist, const struct evsel *evsel,
 			    bool fixed_unit, const struct metric_source *source,
 			    struct metric_value out[2]);
+
+/**
+ * prog_metric__compute() - what an event comes to in one execution of a BPF program
+ * @in_columns: its text names the event, too
+ * @out: one metric, released by metric_value__clear()
+ *
+ * Return: 1; 0 when no BPF programs are counted or did not run; or -ENOMEM.
+ */
+int prog_metric__compute(const struct evlist *evlist, const struct evsel *evsel, bool in_columns,
+			 const struct metric_source *source, struct metric_value *out);
 
 /**
  * event_name__base() - the bare name in an event's printed name

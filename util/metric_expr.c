@@ -12,6 +12,8 @@
 
 /* What nests deeper than any sensible definition would overflow the stack. */
 #define MAX_DEPTH 256
+/* So would a chain of operators, which is a tree as deep as it is long. Vendors' have some hundreds. */
+#define MAX_NODES 8192
 
 struct parser {
 	struct metric_expr *expr;
@@ -39,6 +41,8 @@ static int new_node(struct parser *p, enum op op, int a, int b, int c)
 
 	if (p->error)
 		return 0;
+	if (expr->nr_nodes == MAX_NODES)
+		return fail(p, p->pos, "too long");
 	nodes = realloc(expr->nodes, (expr->nr_nodes + 1) * sizeof(*nodes));
 	if (!nodes) {
 		p->error = -ENOMEM;

@@ -80,12 +80,15 @@ struct lookup {
 	struct metric_requests *requests;
 	struct metric_request *request;
 	bool quiet;
+	const struct metric_def **seen;	/* metrics whose events have been collected; owned */
+	int nr_seen;
 };
 
 /* The metrics whose formulas are being read, from the innermost. */
 struct chain {
 	const struct metric_def *def;
 	const struct chain *outer;
+	int depth;
 };
 
 static double literal_value(void *data, const char *name)
@@ -119,6 +122,29 @@ static bool is_in_chain(const struct chain *chain, const struct metric_def *def)
 	return false;
 }
 
+static bool is_seen(const struct lookup *lookup, const struct metric_def *def)
+{
+	int i;
+
+	for (i = 0; i < lookup->nr_seen; i++) {
+		if (lookup->seen[i] == def)
+			return true;
+	}
+	return false;
+}
+
+static int set_seen(struct lookup *lookup, const struct metric_def *def)
+{
+	const struct metric_def **seen =
+		realloc(lookup->seen, (lookup->nr_seen + 1) * sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	lookup->seen = seen;
+	seen[lookup->nr_seen++] = def;
+	return 0;
+}
+
 static int collect(struct lookup *lookup, const struct metric_def *def, const char *text,
 		   bool is_threshold, const struct chain *outer);
 
@@ -130,7 +156,7 @@ static int collect_id(struct lookup *lookup, const char *id, const struct chain 
 
 	/* A metric may have the name of an event it uses. */
 	if (other && !(is_in_chain(chain, other) && has_event(lookup, id)))
-		return collect(lookup, other, other->expr, false, chain);
+		return is_seen(lookup, other) ? 0 : collect(lookup, other, other->expr, false, chain);
 	if (event_name__find(tool_events, id))
 		return add_id(&lookup->requests->tools, &lookup->requests->nr_tools, id);
 	return add_id(&request->ids, &request->nr_ids, id);
@@ -139,7 +165,9 @@ static int collect_id(struct lookup *lookup, const char *id, const struct chain 
 static int collect(struct lookup *lookup, const struct metric_def *def, const char *text,
 		   bool is_threshold, const struct chain *outer)
 {
-	const struct chain chain = { .def = def, .outer = outer };
+	const struct chain chain = {
+		.def = def, .outer = outer, .depth = outer ? outer->depth + 1 : 0,
+	};
 	struct metric_expr_ctx ctx = {
 		.data = lookup,
 		.literal = literal_value,
@@ -156,9 +184,15 @@ static int collect(struct lookup *lookup, const struct metric_def *def, const ch
 			pr_err("metric '%s' refers to itself", def->name);
 		return -EINVAL;
 	}
+	if (chain.depth == MAX_METRIC_DEPTH) {
+		if (!lookup->quiet)
+			pr_err("metric '%s' is made of metrics made of metrics: %d levels at most",
+			       lookup->request->def.name, MAX_METRIC_DEPTH);
+		return -EINVAL;
+	}
 	err = metric_expr__parse(text, lookup->request->def.instance - 1, &expr, &error);
 	if (err == -EINVAL && !lookup->quiet)
-		pr_err("metric '%s': %s at column %d of '%s'", def->name, error.reason,
+		pr_err("metric '%s': %s at column %d of '%.200s'", def->name, error.reason,
 		       error.column + 1, text);
 	if (err)
 		return err;
@@ -175,7 +209,7 @@ static int collect(struct lookup *lookup, const struct metric_def *def, const ch
 			err = collect_id(lookup, id, &chain);
 	}
 	metric_expr__delete(expr);
-	return err;
+	return err ? err : set_seen(lookup, def);
 }
 
 char *metric_request__event_text(const struct metric_request *request, struct pmus *pmus,
@@ -257,6 +291,7 @@ static int add_request(struct metric_requests *requests, const struct metric_def
 		err = collect(&lookup, def, def->expr, false, NULL);
 	if (!err && def->threshold && !options->no_threshold)
 		err = collect(&lookup, def, def->threshold, true, NULL);
+	free(lookup.seen);
 	if (!err && !can_parse(&request, options->scope.pmus, &unknown)) {
 		if (!unknown)
 			err = -ENOMEM;

@@ -41,6 +41,9 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 	case EINVAL:
 	case ENOSYS:
 	case EOPNOTSUPP:
+		if (evsel->needs_cpu && evsel->in_progs)
+			return xasprintf("'%s': %s counts for several CPUs together: it cannot tell what a BPF program does",
+					 evsel->name, pmu);
 		if (evsel->needs_cpu && target__has_task(target))
 			return xasprintf("'%s': %s cannot count it in per-thread mode, enable system wide with '-a'.",
 					 evsel->name, pmu);

@@ -285,7 +285,7 @@ static int print_pmu(void *ctx, const struct pmu_row *row)
 
 void shared_print__text(const struct shared_list *list, const char *path, struct pmus *pmus)
 {
-	int nr_perf_events = 0, nr_own = 0;
+	int nr_perf_events = 0, nr_own = 0, nr_runs;
 	struct rows rows = {};
 	bool is_first = true;
 
@@ -306,8 +306,10 @@ void shared_print__text(const struct shared_list *list, const char *path, struct
 		nr_own += rows.row[i].nr_perf_events > 0;
 	}
 	for_each_pmu(list, &rows, print_pmu, &is_first);
-	printf("\n%d runs share %d perf events for %d events\n",
-	       list->registry ? registry__nr_runs(list->registry) : 0, nr_perf_events, nr_own);
+	nr_runs = list->registry ? registry__nr_runs(list->registry) : 0;
+	printf("\n%d %s %d perf %s for %d %s\n", nr_runs, nr_runs == 1 ? "run shares" : "runs share",
+	       nr_perf_events, nr_perf_events == 1 ? "event" : "events", nr_own,
+	       nr_own == 1 ? "event" : "events");
 	clear_rows(&rows);
 }
 

@@ -25,6 +25,7 @@ enum aggr_mode {
 	AGGR_THREAD,
 	AGGR_UNSET,
 	AGGR_NODE,
+	AGGR_PROG,		/* ours alone: BPF programs */
 };
 
 /* How to print; filled by the command line, then constant. */

@@ -159,10 +159,15 @@ static void add_counter(struct event_counts *event, struct aggr_count *row,
 	event->is_enabled |= v->ena != 0;
 }
 
+static bool is_by_thread(const struct event_counts *event)
+{
+	return event->aggr->mode == AGGR_THREAD || event->aggr->mode == AGGR_PROG;
+}
+
 /* Events without counts could not be opened: their rows still tell how many CPUs they are for. */
 static void collect_unsupported(struct event_counts *event, const struct evsel *evsel)
 {
-	int nr_threads = event->aggr->mode == AGGR_THREAD ? event->aggr->nr_rows : 1;
+	int nr_threads = is_by_thread(event) ? event->aggr->nr_rows : 1;
 	int cpu, thread, row;
 
 	for (cpu = 0; evsel->cpus && cpu < evsel->cpus->nr; cpu++) {
@@ -368,7 +373,7 @@ bool stat_counts__is_counted(const struct event_counts *event, const struct aggr
 {
 	if (!event->supported)
 		return false;
-	/* Where the tasks have not run they counted nothing, and that is a count, if they ran at all. */
+	/* Where tasks or BPF programs have not run they counted nothing, and that is a count, if they ran at all. */
 	if (event->by_cpu)
 		return event->is_enabled && !count->failed;
 	return count->ena && count->run && (event->aggr->mode == AGGR_GLOBAL || !count->failed);

@@ -126,6 +126,21 @@ static int add_classic(const struct filler *f, struct stat_row *row, const struc
 	return 0;
 }
 
+static int add_per_run(const struct filler *f, struct stat_row *row, const struct evsel *evsel,
+		       const struct metric_source *source)
+{
+	struct metric_value *value = new_metric(row);
+	int nr;
+
+	if (!value)
+		return -ENOMEM;
+	nr = prog_metric__compute(f->sc->evlist, evsel, f->config->metric_only, source, value);
+	if (nr < 0)
+		return nr;
+	row->nr_metrics += nr;
+	return 0;
+}
+
 /* The event part of a row and of the headings of metric groups. */
 static void fill_row(const struct filler *f, struct stat_row *row, const struct evsel *evsel,
 		     const struct aggr *aggr, int index, const struct aggr_count *count)
@@ -235,7 +250,9 @@ static int add_row(const struct filler *f, const struct evsel *evsel, const stru
 		if (f->config->no_metrics)
 			return 0;
 		err = add_metrics(f, row, evsel, &source, SHARE_EVENT);
-		if (!err && !f->is_default && !evsel->metric_id)
+		if (!err && f->config->bpf_prog_list)
+			err = add_per_run(f, row, evsel, &source);
+		if (!err && !f->is_default && !evsel->metric_id && !evsel->runs)
 			err = add_classic(f, row, evsel, &source);
 	}
 	if (!err && !f->config->no_metrics)

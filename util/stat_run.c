@@ -95,9 +95,11 @@ static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cp
  */
 static bool counts_newcomers(const struct stat_run *run, const struct evsel *evsel)
 {
+	enum aggr_mode mode = run->config.aggr_mode;
+
 	return evsel->share && !run->target.cpu_list &&
-	       (run->config.aggr_mode == AGGR_GLOBAL ||
-		(run->config.aggr_mode == AGGR_NONE && !evsel->cgroup));
+	       (mode == AGGR_GLOBAL || mode == (run->plan.progs ? AGGR_PROG : AGGR_NONE)) &&
+	       !(mode == AGGR_NONE && evsel->cgroup);
 }
 
 static int use_possible_cpus(struct evsel *evsel)
@@ -244,7 +246,9 @@ static void share_configured(struct stat_run *run)
 
 static int check_sharing(struct stat_run *run)
 {
-	const char *option = run->share_all ? "--bpf-counters" : "the modifier b";
+	const char *option = run->plan.progs  ? "-b" :
+			     run->share_all ? "--bpf-counters" :
+					      "the modifier b";
 	char *missing __cleanup(free_ptr) = NULL;
 	bool is_shared = false;
 	struct evsel *evsel;
@@ -252,7 +256,20 @@ static int check_sharing(struct stat_run *run)
 
 	share_configured(run);
 	evlist__for_each(run->plan.evlist, evsel, i) {
-		if (run->share_all && can_share(evsel->leader))
+		if (evsel->runs) {
+			if (!run->plan.progs) {
+				pr_err("'%s' counts executions of BPF programs: which, -b says", evsel->name);
+				return STATUS_INVALID;
+			}
+			evsel->share = true;
+			continue;
+		}
+		if (run->plan.progs && evsel->filter) {
+			pr_err("-b: '%s' has a filter: such events are not shared, and only shared ones can be counted in BPF programs",
+			       evsel->name);
+			return STATUS_INVALID;
+		}
+		if ((run->share_all || run->plan.progs) && can_share(evsel->leader))
 			evsel->share = true;
 		if (!evsel->share)
 			continue;
@@ -350,7 +367,8 @@ static int assign_counters(struct pass *pass, int first)
 		struct evsel *evsel = plan->evlist->evsels[i];
 		int kind = counter_kind(evsel);
 
-		evsel->threads = plan->threads;
+		evsel->in_progs = plan->progs && kind == BPERF;
+		evsel->threads = evsel->in_progs ? plan->prog_rows : plan->threads;
 		evsel->state = EVSEL_UNOPENED;
 		evsel->err = 0;
 		free(evsel->counts);

@@ -5,8 +5,26 @@
 
 #include <errno.h>
 
+/* Programs run in any task: tasks do not restrict what is counted in them. CPUs do. */
+static int validate_progs(struct target *t)
+{
+	if (t->per_thread) {
+		pr_err("-b and --per-thread: BPF programs are not counted by thread (--per-prog)");
+		return -EINVAL;
+	}
+	if (target__is_attached(t))
+		pr_text("Warning:\n-b overrides %s: BPF programs are counted whoever runs them\n",
+			t->pid_list ? "-p" : "-t");
+	t->pid_list = t->tid_list = NULL;
+	if (!t->cpu_list)
+		t->system_wide = true;
+	return 0;
+}
+
 int target__validate(struct target *t)
 {
+	if (t->bpf_list)
+		return validate_progs(t);
 	if (t->pid_list && t->tid_list) {
 		pr_text("Warning:\n-p overrides -t: only the processes are counted\n");
 		t->tid_list = NULL;

@@ -9,6 +9,7 @@ struct target {
 	const char *pid_list;	/* -p */
 	const char *tid_list;	/* -t */
 	const char *cpu_list;	/* -C */
+	const char *bpf_list;	/* -b */
 	bool system_wide;	/* -a */
 	bool per_thread;	/* --per-thread */
 	bool no_inherit;	/* -i */
@@ -16,10 +17,10 @@ struct target {
 	int argc;
 };
 
-/** target__has_task() - counts given tasks or a workload, not CPUs */
+/** target__has_task() - counts given tasks or a workload, not CPUs or BPF programs on them */
 static inline bool target__has_task(const struct target *t)
 {
-	return !t->system_wide && !t->cpu_list;
+	return !t->system_wide && !t->cpu_list && !t->bpf_list;
 }
 
 /** target__is_attached() - counts tasks that exist already */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "thread_map.h"
 
+#include "bpf_target.h"
+
 #include "util.h"
 
 #include <ctype.h>
@@ -37,6 +39,7 @@ static int append(struct thread_map **map, pid_t tid)
 	}
 	*map = bigger;
 	bigger->thread[nr].tid = tid;
+	bigger->thread[nr].name = NULL;
 	read_comm(tid, bigger->thread[nr].comm);
 	bigger->nr = nr + 1;
 	return 0;
@@ -164,6 +167,20 @@ struct thread_map *thread_map__new_all(void)
 		thread_map__delete(map);
 		errno = err ? -err : ESRCH;
 		return NULL;
+	}
+	return map;
+}
+
+struct thread_map *thread_map__new_progs(const struct bpf_targets *targets)
+{
+	struct thread_map *map = calloc(1, sizeof(*map) + targets->nr * sizeof(map->thread[0]));
+
+	if (!map)
+		return NULL;
+	map->nr = targets->nr;
+	for (int i = 0; i < map->nr; i++) {
+		map->thread[i].tid = targets->target[i].id;
+		map->thread[i].name = targets->target[i].name;
 	}
 	return map;
 }

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 static uint64_t ticks_ns(unsigned long long ticks)
 {
@@ -108,21 +111,44 @@ static bool is_smt_on(void)
 	return text && !strcmp(text, "1");
 }
 
+#if defined(__x86_64__) || defined(__i386__)
+/* "Intel(R) Xeon(R) CPU @ 2.80GHz": where CPUID does not say it, the CPU's name does. */
+static int named_hz(uint64_t *value)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/cpuinfo", procfs_root());
+	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
+	char *name = text ? strstr(text, "model name") : NULL, *at;
+	unsigned int whole, part = 0;
+	int digits = 0;
+
+	if (!name)
+		return -ENOENT;
+	name[strcspn(name, "\n")] = '\0';
+	at = strrchr(name, '@');
+	if (!at || !strstr(at, "GHz") || sscanf(at, "@ %u.%n%u", &whole, &digits, &part) < 2)
+		return -ENOENT;
+	for (digits = strspn(at + digits, "0123456789"); digits < 9; digits++)
+		part *= 10;
+	*value = whole * NSEC_PER_SEC + part;
+	return 0;
+}
+
 /* "tsc: Refined TSC clocksource calibration" is not to be had; CPUID leaf 15H is. */
 static int tsc_hz(uint64_t *value)
 {
-#if defined(__x86_64__) || defined(__i386__)
-	unsigned int a = 0x15, b, c = 0, d;
+	unsigned int a, b, c, d;
 
-	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	if (a && b && c) {
-		*value = (uint64_t)c * b / a;
-		return 0;
-	}
-#endif
-	(void)value;
+	if (!__get_cpuid(0x15, &a, &b, &c, &d) || !a || !b || !c)
+		return named_hz(value);
+	*value = (uint64_t)c * b / a;
+	return 0;
+}
+#else
+static int tsc_hz(uint64_t *value __unused)
+{
 	return -ENOENT;
 }
+#endif
 
 static int arm_slots(uint64_t *value)
 {

@@ -209,3 +209,23 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	[ ! -s "$T/stays.err" ]
 	wait_for no_leader
 }
+
+@test "metrics are those of each cgroup" {
+	make_top
+	mkdir -p "$top"/{busy,idle}
+	local how
+	for how in "" "--bpf-counters --bpf-attr-map $ATTR_MAP"; do
+		# shellcheck disable=SC2086
+		perf stat $how -a -j -o "$T/out" -M page_faults_per_second --for-each-cgroup "$name/busy,$name/idle" \
+			bash -c "echo \$\$ >$top/busy/cgroup.procs && exec $WORKLOADS/faults 3000"
+		# the rate is computed from the counts of the same cgroup; where none ran there is none
+		jq -es --arg cgroup "$name/busy" '
+			(map(select(.cgroup == $cgroup and .event == "page-faults"))[0]) as $faults |
+			(map(select(.cgroup == $cgroup and .event == "cpu-clock"))[0]) as $clock |
+			($faults."metric-value" | tonumber) as $rate |
+			($faults."counter-value" | tonumber) / ($clock."counter-value" | tonumber) * 1000 |
+			($faults."counter-value" | tonumber) > 3000 and . > $rate * 0.99 and . < $rate * 1.01' "$T/out"
+		jq -es --arg cgroup "$name/idle" 'map(select(.cgroup == $cgroup and .event == "page-faults"))[0] |
+			."metric-value" == "nan"' "$T/out"
+	done
+}

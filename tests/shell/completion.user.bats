@@ -33,9 +33,10 @@ complete_zsh() {
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
 	local command option
-	for command in stat list; do
+	for command in stat list "bperf list" "bperf verify"; do
+		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
-		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -gt 5 ]
+		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 3 ]
 		"complete_$1" "perf $command --" | sed -E 's/^[*]?(--[a-z0-9-]+).*/\1/' >"$BATS_TEST_TMPDIR/completed"
 		for option in $(cat "$BATS_TEST_TMPDIR/opts"); do
 			grep -qx -- "$option" "$BATS_TEST_TMPDIR/completed" || echo "$1: $option"
@@ -67,6 +68,7 @@ completes() {
 	completes bash "perf stat --metrics-file /et" /etc
 	completes bash "perf list metricg" metricgroup
 	completes bash "perf bperf li" list
+	[ -z "$(complete_bash "perf bperf list ")" ]
 	completes bash "perf help li" list
 	# readline replaces what follows its last word break
 	[ "$(COMP_WORDBREAKS=: complete_bash "perf stat --control fi")" = fifo: ]
@@ -78,6 +80,7 @@ completes() {
 	every_option zsh
 	completes zsh "perf " stat
 	completes zsh "perf help " list
+	completes zsh "perf bperf " prune
 	completes zsh "perf stat -" '*-e[events to count: perf list]:event:_perf_events' ||
 		completes zsh "perf stat -" '*-e[events to count\: perf list]:event:_perf_events'
 	completes zsh "perf stat -" '*--per-cache=-[a row for each cache]::level:(L1 L2 L3 L4)'

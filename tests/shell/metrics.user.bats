@@ -76,6 +76,56 @@ setup() {
 	refute grep -q nowhere "$out"
 }
 
+@test "literals are facts of this machine, has_event and strcmp_cpuid_str questions about it" {
+	local out=$BATS_TEST_TMPDIR/out
+	cat >"$metrics" <<-'EOF'
+	[
+		{ "MetricName": "cpus", "MetricExpr": "#num_cpus_online + 0 * dummy" },
+		{ "MetricName": "tasks", "MetricExpr": "(3 if #target_cpu else 4) + 0 * dummy" },
+		{ "MetricName": "known", "MetricExpr": "has_event(page\\-faults) + 2 * has_event(no_such_event) + 0 * dummy" },
+		{ "MetricName": "cpu", "MetricExpr": "strcmp_cpuid_str(made\\-up) + 2 * strcmp_cpuid_str(other) + 0 * dummy" },
+		{ "MetricName": "nothing", "MetricExpr": "#no_such_literal + 0 * dummy" }
+	]
+	EOF
+	PERF_CPUID=made-up perf stat -M cpus:u,tasks:u,known:u,cpu:u,nothing:u --metric-only -x, --log-fd 4 true 4>"$out"
+	[ "$(tail -n 1 "$out")" = "$(getconf _NPROCESSORS_ONLN).00,4.00,1.00,1.00,," ]
+}
+
+@test "metrics made of metrics made of metrics are computed once" {
+	local i
+	# 40 levels, each referring to the three above: 10^10 paths
+	{
+		echo '[ { "MetricName": "m0", "MetricExpr": "1 + 0 * dummy" }, { "MetricName": "m1", "MetricExpr": "m0" },
+			{ "MetricName": "m2", "MetricExpr": "m1 + m0" }'
+		for ((i = 3; i < 40; i++)); do
+			echo ", { \"MetricName\": \"m$i\", \"MetricExpr\": \"m$((i - 1)) + m$((i - 2)) + m$((i - 3))\",
+				\"MetricThreshold\": \"m$i > m$((i - 1))\" }"
+		done
+		echo ']'
+	} >"$metrics"
+	(
+		ulimit -t 5
+		perf stat -M m39:u -j --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	)
+	jq -e 'select(."metric-unit" == "m39:u") | ."metric-value" == "12960201916.000000" and ."metric-threshold" == "bad"' \
+		"$BATS_TEST_TMPDIR/out"
+}
+
+@test "chains of metrics that are too long are refused" {
+	local i
+	{
+		echo '[ { "MetricName": "m0", "MetricExpr": "dummy" }'
+		for ((i = 1; i < 3000; i++)); do
+			echo ", { \"MetricName\": \"m$i\", \"MetricExpr\": \"m$((i - 1)) + 1\" }"
+		done
+		echo ']'
+	} >"$metrics"
+	perf stat -M m255:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	grep -q ',255.00,m255:u$' "$BATS_TEST_TMPDIR/out"
+	refused 1 perf stat -M m2999 true \
+		<<<"perf stat: metric 'm2999' is made of metrics made of metrics: 256 levels at most"
+}
+
 @test "metrics of each interval" {
 	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
@@ -127,7 +177,7 @@ setup() {
 	perf stat --all-user -x, --log-fd 4 true 4>"$out"
 	refute grep -q of_two "$out"
 	export PERF_METRICS_PATH=
-	PERF_CPUID=none
+	export PERF_CPUID=none
 	for option in "--topdown:TopdownL1" "--smi-cost:smi" "-T:transaction"; do
 		refused 22 perf stat "${option%:*}" true <<-EOF
 		perf stat: ${option%:*}: no metric for this CPU is in the group ${option#*:} (see perf list metricgroups; --metrics-file takes a vendor's)

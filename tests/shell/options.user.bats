@@ -8,7 +8,7 @@ usage() {
 	cat <<-EOF
 
 	 Usage: perf stat [<options>] [<command>]
-	    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> [-- <command>]
+	    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -b <programs> [-- <command>]
 
 	EOF
 }
@@ -248,4 +248,16 @@ usage() {
 	fails_with 129 "perf bperf: list takes no argument 'x'" perf bperf list x
 	run perf bperf list -h
 	[ "$status" = 129 ]
+}
+
+@test "the manuals have every option, and no other" {
+	local docs=$BATS_TEST_DIRNAME/../../Documentation command option
+	[ -d "$docs" ] || skip "no manuals here"
+	for command in stat list; do
+		perf $command --list-opts 2>/dev/null | tr ' ' '\n' | grep . | sort >"$BATS_TEST_TMPDIR/has" || :
+		sed -nE 's/^(--[a-z0-9-]+).*::$/\1/p' "$docs/perf-$command.txt" | grep -vxE -- '--(help|list-opts)' |
+			sort -u >"$BATS_TEST_TMPDIR/tells"
+		# -b is not there yet; --raw is --raw-dump
+		diff -u <(grep -vxE -- '--(bpf-prog|raw)' "$BATS_TEST_TMPDIR/has") <(grep -vx -- --bpf-prog "$BATS_TEST_TMPDIR/tells") >&2
+	done
 }

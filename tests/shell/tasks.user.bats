@@ -135,6 +135,8 @@ while_counting() {
 	jobs_started+=("$pid")
 	three() { [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ]; }
 	wait_for three
+	waits() { [ "$(cut -d' ' -f3 "/proc/$pid/task/$pid/stat")" = S ]; }
+	wait_for waits
 	perf stat --per-thread -p $pid -x, --log-fd 4 -e task-clock:u sleep 2 4>"$out" 2>/dev/null
 	cat "$out"
 	[ "$(cut -d, -f1 "$out" | sort -u | wc -l)" = 3 ]

@@ -106,7 +106,7 @@ static const struct format_case cases[] = {
 		{ { "a\"b\\c\t\xc3\xa9\xff", RAW, .values = { { 1, 1, 1 } }, .cgroup = "x" } },
 		{ GLOBAL(2), .json = true },
 		"{\"counter-value\" : \"1.000000\", \"unit\" : \"\", "
-		"\"event\" : \"a\\\"b\\\\c\\u0009\xc3\xa9\\ufffd\", \"cgroup\" : \"x\", "
+		"\"event\" : \"a\\\"b\\\\c\\t\xc3\xa9\xef\xbf\xbd\", \"cgroup\" : \"x\", "
 		"\"variance\" : 0.00, \"event-runtime\" : 1, \"pcnt-running\" : 100.00}\n",
 	},
 	{

@@ -205,6 +205,28 @@ static void test_needed(void **state)
 	}
 }
 
+static void test_long_chains(void **state)
+{
+	struct metric_expr_error error;
+	struct metric_expr *expr;
+	char *text = malloc(200001);
+	size_t nr;
+	double value;
+
+	(void)state;
+	for (nr = 0; nr < 100000; nr++)
+		memcpy(text + 2 * nr, "1+", 2);
+	text[200000] = '\0';
+	assert_int_equal(metric_expr__parse(text, -1, &expr, &error), -EINVAL);
+	assert_string_equal(error.reason, "too long");
+	text[2 * 4000 - 1] = '\0';
+	assert_int_equal(metric_expr__parse(text, -1, &expr, &error), 0);
+	assert_int_equal(metric_expr__eval(expr, &(struct metric_expr_ctx){}, &value), 0);
+	assert_true(value == 4000);
+	metric_expr__delete(expr);
+	free(text);
+}
+
 static void test_definitions(void **state)
 {
 	const struct metric_def *def = NULL;
@@ -526,6 +548,7 @@ static void test_classic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_chains),
 		cmocka_unit_test(test_values),	       cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_needed),	       cmocka_unit_test(test_definitions),
 		cmocka_unit_test(test_default_table),  cmocka_unit_test(test_no_pmu),

@@ -149,9 +149,16 @@ static void events_are_sets(void **state)
 		{ "Kept_apart", .sets = "1:instructions branches" },
 		{ "apart", .sets = "1:{instructions branches}" },
 		{ "constant", .sets = "" },
+		{ "by_cpu", .sets = "1:instructions" },
+	};
+	static const struct request_row elsewhere[] = {
+		{ "by_cpu", .sets = "1:branches" },
 	};
 
 	(void)state;
+	setenv("PERF_CPUID", "GenuineIntel-6-55-4", 1);
+	compare_sets(elsewhere, 1, "x86", "requests.json");
+	setenv("PERF_CPUID", "GenuineIntel-6-6A-6", 1);
 	compare_sets(rows, ARRAY_SIZE(rows), "x86", "requests.json");
 }
 

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pair of probes at one BPF program: on_enter notes what the events show, on_leave adds the
+ * differences. There is one pair per program, for all events of all runs; it reads the leader's
+ * events. Documentation/design.md has the picture; util/prog_pair.c finds and loads pairs.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "prog_pair.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct task_struct {
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+} __attribute__((preserve_access_index));
+
+/* The leader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, MAX_EVENTS);
+} events SEC(".maps");
+
+/* Where events of other leaders are, by slot, and on which CPUs they are read: the leader's. */
+struct foreign_events {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, 1);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, MAX_EVENTS);
+	__array(values, struct foreign_events);
+} foreign SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+	__uint(max_entries, 1);
+} cpus SEC(".maps");
+
+/* What was counted. Written by the programs on each CPU, read by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);			/* CPU */
+	__type(value, struct prog_cpu);
+	__uint(max_entries, 1);			/* nr_cpus, set before load */
+} prog_cpus SEC(".maps");
+
+/*
+ * Executions that are under way, besides the last to begin on each CPU, by the address of the
+ * context that the trampoline makes on the stack: the same when one enters and leaves, and no two
+ * have the same at a time, whoever preempts or interrupts whom.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, struct prog_frame);
+	__uint(max_entries, 1);			/* MAX_FRAMES, set before load */
+} prog_frames SEC(".maps");
+
+/* Written by user space under the lock. */
+struct prog_plan plan;
+
+/* An exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
+static __always_inline void raise_seq(__u64 *seq)
+{
+	__sync_lock_test_and_set(seq, *seq + 1);
+}
+
+/*
+ * A read that fails zeroes what it is given. An event's enabled time is never 0, so that says it; and
+ * it always goes on, so that another event in its place, which began later, is known by it, and one
+ * that is dead since its CPU was offline.
+ */
+static __always_inline void read_event(__u32 first, __u32 cpu, struct sum *now)
+{
+	bpf_perf_event_read_value(&events, first + cpu, (void *)now, sizeof(*now));
+}
+
+/* The same for an event that may be another leader's on this CPU. */
+static __attribute__((noinline)) int read_any(__u32 i, __u32 cpu, struct sum *now)
+{
+	struct prog_column *column = &plan.column[i % MAX_COLUMNS];
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	__u32 slot = column->slot;
+	struct event_base *base;
+	void *inner;
+
+	if (!state || slot >= MAX_EVENTS)
+		return 0;
+	base = &state->base[slot];
+	inner = base->flags & EVENT_FOREIGN ? bpf_map_lookup_elem(&foreign, &slot) : NULL;
+	if (inner)
+		bpf_perf_event_read_value(inner, base->foreign_idx, (void *)now, sizeof(*now));
+	else
+		read_event(column->first, cpu, now);
+	return 0;
+}
+
+/* What the loops over the columns that are not quick share. */
+struct rest {
+	struct prog_cpu *state;
+	struct prog_frame *frame;
+	struct sum *to;
+	__u32 from;			/* the first of them */
+	__u32 cpu;
+};
+
+/*
+ * Do something for the quick columns @i below @nr, in a function that ends with that. By hand: where
+ * something follows, clang turns it into a loop, and 6.1 refuses loops that are entered by falling
+ * into them.
+ */
+#define ONE_QUICK(nr, n, what)                                                                     \
+	do {                                                                                       \
+		const __u32 i = n;                                                                 \
+                                                                                                   \
+		if (i >= (nr))                                                                     \
+			return;                                                                    \
+		what;                                                                              \
+	} while (0)
+#define EACH_QUICK(nr, what)                                                                       \
+	do {                                                                                       \
+		_Static_assert(QUICK_COLUMNS == 6, "so many lines follow");                         \
+		ONE_QUICK(nr, 0, what);                                                            \
+		ONE_QUICK(nr, 1, what);                                                            \
+		ONE_QUICK(nr, 2, what);                                                            \
+		ONE_QUICK(nr, 3, what);                                                            \
+		ONE_QUICK(nr, 4, what);                                                            \
+		ONE_QUICK(nr, 5, what);                                                            \
+	} while (0)
+
+static __always_inline void enter_one(struct prog_frame *frame, __u32 i, __u32 cpu)
+{
+	__u32 first = plan.column[i].first;
+
+	frame->first[i] = first;
+	read_event(first, cpu, &frame->event[i]);
+}
+
+static long enter_next(__u32 i, struct rest *rest)
+{
+	i = (i + rest->from) % MAX_COLUMNS;
+	rest->frame->first[i] = plan.column[i].first;
+	read_any(i, rest->cpu, &rest->frame->event[i]);
+	return 0;
+}
+
+static __attribute__((noinline)) int enter_rest(struct prog_cpu *state, __u32 from, __u32 nr,
+						__u32 cpu)
+{
+	struct rest rest = { .frame = &state->frame, .from = from, .cpu = cpu };
+
+	return bpf_loop(nr - from, enter_next, &rest, 0);
+}
+
+static __always_inline void enter_quick(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	EACH_QUICK(nr, enter_one(&state->frame, i, cpu));
+}
+
+static __always_inline void enter_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	__u32 nr_quick = plan.nr_quick;
+
+	enter_quick(state, nr_quick, cpu);
+	if (nr > nr_quick)
+		enter_rest(state, nr_quick, nr, cpu);
+}
+
+static long read_next(__u32 i, struct rest *rest)
+{
+	i = (i + rest->from) % MAX_COLUMNS;
+	read_any(i, rest->cpu, &rest->state->now[i]);
+	return 0;
+}
+
+static __attribute__((noinline)) int read_rest(struct prog_cpu *state, __u32 from, __u32 nr,
+					       __u32 cpu)
+{
+	struct rest rest = { .state = state, .from = from, .cpu = cpu };
+
+	return bpf_loop(nr - from, read_next, &rest, 0);
+}
+
+static __always_inline void read_quick(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	EACH_QUICK(nr, read_event(plan.column[i].first, cpu, &state->now[i]));
+}
+
+static __always_inline void read_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
+{
+	__u32 nr_quick = plan.nr_quick;
+
+	read_quick(state, nr_quick, cpu);
+	if (nr > nr_quick)
+		read_rest(state, nr_quick, nr, cpu);
+}
+
+static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
+				    struct sum *sums, __u32 i)
+{
+	struct sum *begin = &frame->event[i], *now = &state->now[i], *to = &sums[i];
+	__u64 enabled = now->enabled_ns;
+
+	/* Not read when it began, or now; or another event by now, or one that has stopped for good. */
+	if (!begin->enabled_ns || enabled <= begin->enabled_ns ||
+	    frame->first[i] != plan.column[i].first) {
+		state->unread[i]++;
+		return;
+	}
+	to->counter += now->counter - begin->counter;
+	to->enabled_ns += enabled - begin->enabled_ns;
+	to->running_ns += now->running_ns - begin->running_ns;
+}
+
+static long add_next(__u32 i, struct rest *rest)
+{
+	add_one(rest->state, rest->frame, rest->to, (i + QUICK_COLUMNS) % MAX_COLUMNS);
+	return 0;
+}
+
+static __attribute__((noinline)) int add_rest(struct prog_cpu *state, struct sum *to, __u32 nr)
+{
+	struct rest rest = { .state = state, .frame = &state->frame, .to = to };
+
+	return bpf_loop(nr - QUICK_COLUMNS, add_next, &rest, 0);
+}
+
+static __always_inline void add_quick(struct prog_cpu *state, struct sum *to, __u32 nr)
+{
+	EACH_QUICK(nr, add_one(state, &state->frame, to, i));
+}
+
+static __always_inline void add_all(struct prog_cpu *state, struct sum *to, __u32 nr)
+{
+	add_quick(state, to, nr);
+	if (nr > QUICK_COLUMNS)
+		add_rest(state, to, nr);
+}
+
+/*
+ * While on_leave is at work on this CPU the kernel skips it for everybody else there, so what begins
+ * now in an interrupt would leave unseen: it gets no frame, lest another find it. With that, a frame
+ * that was left behind is of a task that has been switched out since, and is never taken for that
+ * of an execution in one piece.
+ */
+SEC("fentry")
+int on_enter(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nr = plan.nr;
+	struct prog_cpu *state = bpf_map_lookup_elem(&prog_cpus, &cpu);
+	struct task_struct *task;
+
+	if (!state || state->is_leaving)
+		return 0;
+	/* Another one is under way here. If there is no room for it, it ends unmeasured. */
+	if (state->frame.key && state->frame.key != (__u64)ctx) {
+		state->frame.cpu = cpu;
+		bpf_map_update_elem(&prog_frames, &state->frame.key, &state->frame, BPF_ANY);
+	}
+	task = bpf_get_current_task_btf();
+	state->frame.key = (__u64)ctx;
+	state->frame.task = (__u64)task;
+	state->frame.switches = task->nvcsw + task->nivcsw;
+	state->frame.nr = nr;
+	enter_all(state, nr, cpu);
+	return 0;
+}
+
+/* Whether the CPU has been the task's since the execution began. */
+static __always_inline bool is_in_one_piece(const struct prog_frame *frame)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return frame->task == (__u64)task && frame->switches == task->nvcsw + task->nivcsw;
+}
+
+/* Columns that came while an execution was under way. */
+static __always_inline void skip_new(struct prog_cpu *state, __u32 nr_begun, __u32 nr)
+{
+	for (; nr_begun < nr && nr_begun < MAX_COLUMNS; nr_begun++)
+		state->unread[nr_begun]++;
+}
+
+/* The execution that began last on this CPU ends; what the events show is in state->now. */
+static __always_inline void leave_last(struct prog_cpu *state, __u32 nr)
+{
+	__u32 nr_begun = state->frame.nr;
+	struct sum *to = state->sum;
+
+	raise_seq(&state->seq);
+	state->runs++;
+	if (!is_in_one_piece(&state->frame)) {
+		state->switched++;
+		to = state->apart;
+	}
+	add_all(state, to, nr_begun < nr ? nr_begun : nr);
+	skip_new(state, nr_begun, nr);
+	raise_seq(&state->seq);
+	state->frame.key = 0;
+}
+
+static long add_any(__u32 i, struct rest *rest)
+{
+	add_one(rest->state, rest->frame, rest->to, i % MAX_COLUMNS);
+	return 0;
+}
+
+/* Another one ends: it began before the last, or nobody saw it begin, or on another CPU. */
+static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 cpu, __u32 nr)
+{
+	struct rest rest = { .state = state, .to = state->sum };
+	__u32 nr_begun;
+
+	rest.frame = bpf_map_lookup_elem(&prog_frames, &state->key);
+	raise_seq(&state->seq);
+	state->runs++;
+	if (rest.frame && rest.frame->cpu == cpu) {
+		nr_begun = rest.frame->nr;
+		if (!is_in_one_piece(rest.frame)) {
+			state->switched++;
+			rest.to = state->apart;
+		}
+		bpf_loop(nr_begun < nr ? nr_begun : nr, add_any, &rest, 0);
+		skip_new(state, nr_begun, nr);
+	} else {
+		state->unmeasured++;
+	}
+	raise_seq(&state->seq);
+	if (rest.frame)
+		bpf_map_delete_elem(&prog_frames, &state->key);
+	return 0;
+}
+
+/* The events are read first here, and last in on_enter: so the least of ours is counted. */
+SEC("fexit")
+int on_leave(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nr = plan.nr;
+	struct prog_cpu *state = bpf_map_lookup_elem(&prog_cpus, &cpu);
+
+	if (!state)
+		return 0;
+	*(volatile __u64 *)&state->is_leaving = 1;
+	barrier();
+	read_all(state, nr, cpu);
+	if (state->frame.key == (__u64)ctx) {
+		leave_last(state, nr);
+	} else {
+		state->key = (__u64)ctx;
+		leave_other(state, cpu, nr);
+	}
+	barrier();
+	*(volatile __u64 *)&state->is_leaving = 0;
+	return 0;
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What -b says to whom: lists of programs, rights, options that do not go together.
+
+load helpers
+
+@test "a list that names no programs is refused, word by word" {
+	require_root
+	for word in 0 -1 12x 0x10 id: id:x foo name: tag: tag:123 tag:0123456789abcdeg pinned: ALL ''; do
+		refused 22 perf stat -b "$word" true <<-END
+			perf stat: -b $word: not a BPF program: give its id, id:N, name:NAME, tag:16 hex digits, pinned:PATH, or all
+		END
+	done
+	refused 22 perf stat -b "all,12x" true <<-END
+		perf stat: -b 12x: not a BPF program: give its id, id:N, name:NAME, tag:16 hex digits, pinned:PATH, or all
+	END
+}
+
+@test "programs that do not exist are named" {
+	require_root
+	refused 1 perf stat -b 4294967295 true <<-'END'
+		perf stat: -b 4294967295: there is no BPF program with this id (perf list bpf)
+	END
+	refused 1 perf stat -b name:no_such_program true <<-'END'
+		perf stat: -b name:no_such_program: no BPF program has this name (perf list bpf)
+	END
+	refused 1 perf stat -b tag:0123456789abcdef true <<-'END'
+		perf stat: -b tag:0123456789abcdef: no BPF program has this tag (bpftool prog)
+	END
+	refused 1 perf stat -b pinned:/sys/fs/bpf/no/such true <<-'END'
+		perf stat: -b pinned:/sys/fs/bpf/no/such: No such file or directory
+	END
+	refused 1 perf stat -b pinned:/etc/passwd true <<-'END'
+		perf stat: -b pinned:/etc/passwd: not a pinned BPF program
+	END
+}
+
+@test "a program without BTF is not counted, and said to have none" {
+	require_root
+	pin=/sys/fs/bpf/perf_plain_$$
+	"$WORKLOADS/progrun" -n "$pin" || skip_or_fail "BPF programs cannot be pinned here"
+	id=$(/usr/sbin/bpftool -j prog show pinned "$pin" | jq .id)
+	perf list bpf >"$BATS_TEST_TMPDIR/list"
+	refused 1 perf stat -b "pinned:$pin" true <<-END || { rm "$pin"; return 1; }
+		perf stat: -b pinned:$pin: 'target_plain' (id $id) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
+	END
+	rm "$pin"
+	grep -A1 -F "id:$id OR name:target_plain" "$BATS_TEST_TMPDIR/list" |
+		grep -qF 'cannot be counted: it has no BTF'
+}
+
+@test "without the right to, nothing is counted in programs or listed" {
+	require_root
+	refused 1 as_nobody perf stat -b 1 true <<-'END'
+		perf stat: -b: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)
+	END
+	refused 1 as_nobody perf list bpf <<-'END'
+		perf list: cannot list BPF programs: not permitted: needs CAP_BPF and CAP_SYS_ADMIN (run as root)
+	END
+}
+
+@test "options that do not go with -b are refused or overridden by name" {
+	refused 22 perf stat -b 1 --per-thread true <<-'END'
+		perf stat: -b and --per-thread: BPF programs are not counted by thread (--per-prog)
+	END
+	refused 22 perf stat --per-prog true <<-'END'
+		perf stat: --per-prog needs -b
+	END
+	refused 22 perf stat -e bpf_runs true <<-'END'
+		perf stat: 'bpf_runs' counts executions of BPF programs: which, -b says
+	END
+	fails_with 22 "Warning:" perf stat -b x -p 1 true
+	sed -n 2p "$BATS_TEST_TMPDIR/fails.err" |
+		grep -qx -e '-b overrides -p: BPF programs are counted whoever runs them'
+}
