@@ -46,7 +46,7 @@ PKG_CONFIG ?= pkg-config
 endif
 export PKG_CONFIG
 
-LIBS := libbpf libelf zlib json-c
+LIBS := libbpf libelf zlib json-c libcap
 
 # It has no pkg-config: what compiles and links for the target is there. It is loaded when it is
 # used. NO_LIBPFM=1 leaves it out.
@@ -64,7 +64,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSRO
 	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' -DPERF_DATADIR='"$(pkgdatadir)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
-ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c) -lm
+ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap) -lm
 ifeq ($(SANITIZE),1)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZERS)

@@ -386,6 +386,8 @@ static const struct option_row rows[] = {
 	{ 'D', "delay", OPT_INT, AT(run.delay_ms), .arg = "ms",
 	  .help = "start counting after that time; -1: when --control says so" },
 	{ 'e', "event", OPT_CALL, .call = parse_e, .arg = "event", .help = "events to count: perf list" },
+	{ 0, "explain", OPT_FLAG, AT(run.explain),
+	  .help = "say which function of the kernel refuses an event" },
 	{ 0, "filter", OPT_CALL, .call = parse_filter, .arg = "filter",
 	  .help = "filter of the tracepoints of the last -e" },
 	{ 0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",
@@ -529,6 +531,8 @@ static int check_conflicts(const struct stat_cmd *cmd)
 		  "-b and cgroups: not together" },
 		{ config->sort_event && !cmd->each_cgroup, "--sort needs --for-each-cgroup" },
 		{ config->top && !cmd->each_cgroup, "--top needs --for-each-cgroup" },
+		{ target->bpf_list && (cmd->nr_cgroups || cmd->each_cgroup),
+		  "-b and -G or --for-each-cgroup: not together: BPF programs are counted whoever runs them" },
 		{ config->aggr_mode == AGGR_PROG && !target->bpf_list, "--per-prog needs -b" },
 	};
 

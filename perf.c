@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "builtin.h"
+#include "util/capability.h"
 #include "util/msg.h"
 #include "util/util.h"
 
@@ -100,6 +101,7 @@ static const struct {
 } features[] = {
 	{ "bpf_skeletons", "HAVE_BPF_SKEL", true },
 	{ "libbpf", "HAVE_LIBBPF_SUPPORT", true },
+	{ "libcap", "HAVE_LIBCAP_SUPPORT", true },
 	{ "libelf", "HAVE_LIBELF_SUPPORT", true },
 #ifdef HAVE_LIBPFM
 	{ "libpfm4", "HAVE_LIBPFM", true },
@@ -143,6 +145,7 @@ int main(int argc, char **argv)
 
 	keep_standard_fds();
 	msg__init("perf");
+	capability__init();
 	/* Inherited from a careless parent, it would make every workload's end unknowable. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {

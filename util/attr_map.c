@@ -2,6 +2,7 @@
 #include "attr_map.h"
 
 #include "../bpf_skel/leader.h"
+#include "capability.h"
 #include "msg.h"
 #include "util.h"
 
@@ -23,6 +24,9 @@
 #define MAX_ENTRIES 1024
 #define PROTOCOL_WAIT_NS (2 * NSEC_PER_SEC)
 #define POLL_US 10000
+
+static const char who_may[] =
+	" (it belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)";
 
 /* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
 static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
@@ -256,14 +260,14 @@ static int take_own_lock(struct attr_map *map)
 	if (mkdir(dir, 0700) && errno != EEXIST) {
 		err = -errno;
 		pr_err("cannot share events: cannot make %s: %s%s", dir, strerror(-err),
-		       err == -EACCES || err == -EPERM ? " (run as root)" : "");
+		       err == -EACCES || err == -EPERM ? who_may : "");
 		return err;
 	}
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
 		err = -errno;
 		pr_err("cannot share events: cannot open %s: %s%s", dir, strerror(-err),
-		       err == -EACCES || err == -EPERM ? " (run as root)" : "");
+		       err == -EACCES || err == -EPERM ? who_may : "");
 		return err;
 	}
 	err = check_owner(map, dir, &st);
@@ -344,8 +348,8 @@ static int check_map(struct attr_map *map)
 static int say_open_failed(const struct attr_map *map, int err)
 {
 	pr_err("cannot share events: cannot open the attr map %s: %s%s", map->path, strerror(-err),
-	       err == -EPERM || err == -EACCES ?
-		       " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)" : "");
+	       err == -EPERM  ? " (needs CAP_BPF and CAP_SYS_ADMIN: run as root)" :
+	       err == -EACCES ? who_may : "");
 	return err;
 }
 
@@ -395,7 +399,11 @@ int attr_map__relock_own(struct attr_map *map)
 
 int attr_map__relock(struct attr_map *map)
 {
-	int err = take_own_lock(map);
+	int err;
+
+	capability__raise_files();
+	err = take_own_lock(map);
+	capability__lower_files();
 
 	if (err)
 		return err;
@@ -427,12 +435,15 @@ int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out
 	map->trusted = trusted;
 	map->path = strdup(path);
 	err = map->path ? prepare_dir(path) : -ENOMEM;
+	/* Map and lock can belong to another user. */
+	capability__raise_files();
 	if (!err)
 		err = check_existing(map);
 	if (!err)
 		err = take_own_lock(map);
 	if (!err)
 		err = open_map(map);
+	capability__lower_files();
 	if (err) {
 		attr_map__delete(map);
 		return err;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "capability.h"
 
+#include "msg.h"
 #include "util.h"
 
-#include <linux/capability.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/capability.h>
 
 /* Newer than some libraries' headers (5.8). */
 #ifndef CAP_PERFMON
@@ -14,40 +15,126 @@
 #define CAP_BPF 39
 #endif
 
-static bool has(const struct __user_cap_data_struct *data, int cap)
+/* Before 5.8 CAP_SYS_ADMIN was all three, and still implies the other two. */
+static const struct {
+	cap_value_t cap;
+	const char *text;
+} sharing[] = {
+	{ CAP_BPF, "CAP_BPF (to load BPF programs)" },
+	{ CAP_PERFMON, "CAP_PERFMON (to have them read the kernel, and to open events for everybody)" },
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN (to find what others share by its ids)" },
+};
+
+static bool has(cap_t caps, cap_value_t cap, cap_flag_t flag)
 {
-	return data[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
+	cap_flag_value_t value;
+
+	return !cap_get_flag(caps, cap, flag, &value) && value == CAP_SET;
+}
+
+/* Set or clear capabilities as far as they are permitted; without effect where that fails. */
+static void change(const cap_value_t *list, int nr, cap_flag_t flag, cap_flag_value_t value)
+{
+	cap_t caps = cap_get_proc();
+	bool is_changed = false;
+
+	if (!caps)
+		return;
+	for (int i = 0; i < nr; i++) {
+		if (!has(caps, list[i], CAP_PERMITTED) ||
+		    has(caps, list[i], flag) == (value == CAP_SET))
+			continue;
+		cap_set_flag(caps, flag, 1, &list[i], value);
+		/* What is not permitted cannot be effective. */
+		if (flag == CAP_PERMITTED)
+			cap_set_flag(caps, CAP_EFFECTIVE, 1, &list[i], value);
+		is_changed = true;
+	}
+	if (is_changed && cap_set_proc(caps))
+		pr_debug("changing capabilities failed: %s", strerror(errno));
+	cap_free(caps);
+}
+
+static void change_sharing(cap_flag_t flag, cap_flag_value_t value)
+{
+	cap_value_t list[ARRAY_SIZE(sharing)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(sharing); i++)
+		list[i] = sharing[i].cap;
+	change(list, ARRAY_SIZE(sharing), flag, value);
+}
+
+static void change_files(cap_flag_value_t value)
+{
+	static const cap_value_t files = CAP_DAC_OVERRIDE;
+
+	/* Root's own files would be closed to root. */
+	if (geteuid())
+		change(&files, 1, CAP_EFFECTIVE, value);
+}
+
+void capability__init(void)
+{
+	capability__lower_files();
 }
 
 char *capability__missing_to_share(void)
 {
-	/* Before 5.8 CAP_SYS_ADMIN was all three, and still implies the other two. */
-	static const struct {
-		int cap;
-		const char *name;
-	} needed[] = {
-		{ CAP_BPF, "CAP_BPF" },
-		{ CAP_PERFMON, "CAP_PERFMON" },
-		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
-	};
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+	cap_t caps = cap_get_proc();
 	char *text = NULL;
 
-	if (syscall(SYS_capget, &header, data) || has(data, CAP_SYS_ADMIN))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-		const char *join = i + 1 < ARRAY_SIZE(needed) ? ", " : " and ";
+	if (!caps || has(caps, CAP_SYS_ADMIN, CAP_PERMITTED))
+		goto out;
+	for (size_t i = 0; i < ARRAY_SIZE(sharing); i++) {
+		const char *join = i + 1 < ARRAY_SIZE(sharing) ? ", " : " and ";
 		char *longer;
 
-		if (has(data, needed[i].cap))
+		if (has(caps, sharing[i].cap, CAP_PERMITTED))
 			continue;
-		longer = text ? xasprintf("%s%s%s", text, join, needed[i].name) :
-				strdup(needed[i].name);
+		longer = text ? xasprintf("%s%s%s", text, join, sharing[i].text) :
+				strdup(sharing[i].text);
 		free(text);
 		text = longer;
 		if (!text)
 			break;
 	}
+out:
+	if (caps)
+		cap_free(caps);
 	return text;
+}
+
+bool capability__may_count(void)
+{
+	cap_t caps = cap_get_proc();
+	bool may = caps && (has(caps, CAP_PERFMON, CAP_PERMITTED) || has(caps, CAP_SYS_ADMIN, CAP_PERMITTED));
+
+	if (caps)
+		cap_free(caps);
+	return may;
+}
+
+void capability__lower(void)
+{
+	change_sharing(CAP_EFFECTIVE, CAP_CLEAR);
+}
+
+void capability__raise(void)
+{
+	change_sharing(CAP_EFFECTIVE, CAP_SET);
+}
+
+void capability__drop(void)
+{
+	change_sharing(CAP_PERMITTED, CAP_CLEAR);
+}
+
+void capability__lower_files(void)
+{
+	change_files(CAP_CLEAR);
+}
+
+void capability__raise_files(void)
+{
+	change_files(CAP_SET);
 }

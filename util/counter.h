@@ -9,6 +9,7 @@ struct bpf_targets;
 struct cgroup_list;
 struct evlist;
 struct evsel;
+struct explain;
 struct target;
 struct thread_map;
 struct workload;
@@ -25,6 +26,7 @@ struct counter_plan {
 	bool enable_on_exec;		/* a held workload starts the counting itself */
 	const char *attr_map_path;	/* bperf: where the map of shared events is pinned; NULL: default */
 	const uid_t *trusted_owners;	/* bperf: of that map, see attr_map__lock() */
+	struct explain *explain;	/* told of each event that is refused; NULL: nobody asked */
 	const struct workload *workload;	/* tool: whose rusage counts once it has ended; NULL: none */
 };
 

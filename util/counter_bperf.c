@@ -14,6 +14,7 @@
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
+#include "explain.h"
 #include "leader.h"
 #include "leader_events.h"
 #include "leader_tasks.h"
@@ -126,6 +127,7 @@ static int set_counting(const struct counter_plan *plan, struct evsel *evsel, in
 static void refuse(struct evsel *evsel, int err)
 {
 	evsel->err = -err;
+	explain__take(evsel->counter->plan->explain, evsel->idx, -err);
 	evsel->state = perf_event__is_unsupported(err) ? EVSEL_NOT_SUPPORTED : EVSEL_SKIPPED;
 }
 
@@ -216,6 +218,10 @@ static int open_events(struct bperf *bperf)
 		}
 		if (!evsel__is_leader(evsel))
 			continue;
+		if (evsel->runs) {
+			err = set_counting(bperf->base.plan, evsel, -1);
+			continue;
+		}
 		/* One event for a whole package or box cannot tell tasks or cgroups apart. */
 		if ((evsel->threads || evsel->cgroup) && evsel->needs_cpu) {
 			for (int m = 0; m < evsel->nr_members; m++)
@@ -408,6 +414,8 @@ static int bperf__open(struct counter *self)
 	err = attr_map__lock(path, self->plan->trusted_owners, &bperf->attr_map);
 	if (!err)
 		err = leader__join(bperf->attr_map, counts_cgroups(bperf), &bperf->leader);
+	if (err)
+		explain__take(self->plan->explain, -1, -err);
 	if (!err)
 		err = open_events(bperf);
 	if (!err)

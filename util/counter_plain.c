@@ -6,6 +6,7 @@
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
+#include "explain.h"
 #include "msg.h"
 #include "perf_event.h"
 #include "target.h"
@@ -216,6 +217,7 @@ static int open_group(struct counter *self, struct evsel *const *group, int nr, 
 			return -EAGAIN;
 		}
 		evsel->err = -err;
+		explain__take(self->plan->explain, evsel->idx, -err);
 		evsel->state = perf_event__is_unsupported(err) || is_level_denied(evsel, err) ?
 				       EVSEL_NOT_SUPPORTED : EVSEL_SKIPPED;
 	}

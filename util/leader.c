@@ -2,6 +2,7 @@
 #include "leader.h"
 
 #include "attr_map.h"
+#include "capability.h"
 #include "cpumap.h"
 #include "leader_events.h"
 #include "leader_links.h"
@@ -309,10 +310,13 @@ static int drop_verbose(enum libbpf_print_level level, const char *fmt, va_list 
 static void explain_load(int err)
 {
 	char *file __cleanup(free_ptr) = xasprintf("%s/kernel/btf/vmlinux", sysfs_root());
+	char *missing __cleanup(free_ptr) = capability__missing_to_share();
 	const char *why = "";
 
-	if (err == -EPERM || err == -EACCES)
+	if ((err == -EPERM || err == -EACCES) && missing)
 		why = " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)";
+	else if (err == -EPERM || err == -EACCES)
+		why = " (we may, as far as we know: a user namespace, whose capabilities are not the machine's, lockdown, or a security module)";
 	else if (file && access(file, F_OK))
 		why = " (this kernel has no BTF: it needs CONFIG_DEBUG_INFO_BTF)";
 	else if (err == -EINVAL || err == -ENOTSUP || err == -EOPNOTSUPP)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "open_error.h"
 
+#include "capability.h"
 #include "cgroup.h"
 #include "evsel.h"
 #include "msg.h"
@@ -10,7 +11,112 @@
 #include "util.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
+
+/* --- what the machine says --- */
+
+static long number_of(const char *root, const char *file)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%s", root, file);
+	char *text __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+
+	return text ? strtol(text, NULL, 10) : -1;
+}
+
+/* The watchdog for CPUs that are stuck counts cycles of its own, for ever. */
+static bool has_nmi_watchdog(void)
+{
+	return number_of(procfs_root(), "sys/kernel/nmi_watchdog") == 1;
+}
+
+static bool is_virtual_machine(void)
+{
+	static const char *const makers[] = { "QEMU", "KVM", "VMware", "VirtualBox", "Xen", "Amazon EC2",
+					      "Google Compute", "Microsoft Corporation" };
+	char *cpus __cleanup(free_ptr) = xasprintf("%s/cpuinfo", procfs_root());
+	char *dmi __cleanup(free_ptr) = xasprintf("%s/class/dmi/id/sys_vendor", sysfs_root());
+	char *flags __cleanup(free_ptr) = cpus ? read_file(cpus, NULL) : NULL;
+	char *maker __cleanup(free_ptr) = dmi ? read_file_line(dmi) : NULL;
+
+	for (size_t i = 0; maker && i < ARRAY_SIZE(makers); i++) {
+		if (!strncmp(maker, makers[i], strlen(makers[i])))
+			return true;
+	}
+	return flags && strstr(flags, " hypervisor");
+}
+
+/* --- events that the kernel does not take --- */
+
+/* What asks for a counter of a core. */
+static bool is_core_event(const struct evsel *evsel)
+{
+	return evsel->attr.type == PERF_TYPE_HARDWARE || evsel->attr.type == PERF_TYPE_HW_CACHE ||
+	       evsel->attr.type == PERF_TYPE_RAW;
+}
+
+static char *no_pmu(const struct evsel *evsel, const struct target *target __unused)
+{
+	if (!is_core_event(evsel) || evsel->pmu)
+		return NULL;
+	return strdup(is_virtual_machine() ?
+			      "no PMU: it is a virtual machine, whose host gives it none" :
+			      "no PMU that the kernel drives");
+}
+
+static char *too_precise(const struct evsel *evsel, const struct target *target __unused)
+{
+	int asked = evsel->attr.precise_ip;
+
+	if (!asked)
+		return NULL;
+	if (evsel->pmu && evsel->pmu->max_precise >= 0 && asked > evsel->pmu->max_precise)
+		return xasprintf("precise level %d is asked for, and %s goes up to %d: take away 'p's",
+				 asked, evsel->pmu->name, evsel->pmu->max_precise);
+	return xasprintf("precise level %d is asked for: try without 'p'", asked);
+}
+
+static char *not_of_boxes(const struct evsel *evsel, const struct target *target __unused)
+{
+	if (!evsel->pmu || evsel->pmu->is_core || evsel->attr.type < PERF_TYPE_MAX ||
+	    (!evsel->attr.exclude_user && !evsel->attr.exclude_kernel && !evsel->attr.exclude_hv))
+		return NULL;
+	return xasprintf("%s cannot tell user from kernel: take away 'u', 'k', 'h'", evsel->pmu->name);
+}
+
+/* The first member is never one too many. */
+static char *too_many_members(const struct evsel *evsel, const struct target *target __unused)
+{
+	if (evsel->err != EINVAL || evsel__is_leader(evsel) || evsel__is_software(evsel))
+		return NULL;
+	return xasprintf("member %d of its group, which %s must count all at once: too few counters%s; make groups smaller, or weak (:W)",
+			 evsel->idx - evsel->leader->idx + 1, evsel->pmu ? evsel->pmu->name : "the PMU",
+			 has_nmi_watchdog() ?
+				 ", and the NMI watchdog has one (sysctl kernel.nmi_watchdog=0)" : "");
+}
+
+static char *no_perf_events(const struct evsel *evsel, const struct target *target __unused)
+{
+	return evsel->err == ENOSYS ? strdup("this kernel has no perf events (CONFIG_PERF_EVENTS)") :
+				      NULL;
+}
+
+/* The first that knows an answer has it: what is missing altogether before what is asked too much. */
+static char *(*const causes[])(const struct evsel *evsel, const struct target *target) = {
+	no_perf_events, no_pmu, not_of_boxes, too_precise, too_many_members,
+};
+
+static char *unsupported_text(const struct evsel *evsel, const struct target *target)
+{
+	char *cause __cleanup(free_ptr) = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(causes) && !cause; i++)
+		cause = causes[i](evsel, target);
+	return cause ? xasprintf("The %s event is not supported: %s", evsel->name, cause) :
+		       xasprintf("The %s event is not supported.", evsel->name);
+}
+
+/* --- other errors --- */
 
 /* Whom the kernel lets count this: an administrator, or everybody at a low enough level. */
 static char *permission_text(const struct evsel *evsel, const struct target *target)
@@ -18,6 +124,9 @@ static char *permission_text(const struct evsel *evsel, const struct target *tar
 	int level = !target__has_task(target) || target->per_thread ? 0 :
 		    evsel->attr.exclude_kernel			   ? 2 : 1;
 
+	if (capability__may_count())
+		return xasprintf("'%s': not permitted, although CAP_PERFMON is there: a security module or a container's seccomp filter forbids perf_event_open",
+				 evsel->name);
 	/* No level opens other users' tasks to us. */
 	return xasprintf("'%s': not permitted: needs CAP_PERFMON or %skernel.perf_event_paranoid <= %d (now %d)",
 			 evsel->name, target__is_attached(target) ? "a task of one's own and " : "",
@@ -47,7 +156,7 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 		if (evsel->needs_cpu && target__has_task(target))
 			return xasprintf("'%s': %s cannot count it in per-thread mode, enable system wide with '-a'.",
 					 evsel->name, pmu);
-		return xasprintf("The %s event is not supported.", evsel->name);
+		return unsupported_text(evsel, target);
 	case ENODEV:
 		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name, pmu);
 	case ESRCH:
@@ -56,8 +165,10 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 					 evsel->cgroup->name);
 		return xasprintf("'%s': there is no task to count (it may have ended)", evsel->name);
 	case EBUSY:
-		return xasprintf("'%s': the counters of %s are in use by an exclusive event",
-				 evsel->name, pmu);
+		return xasprintf("'%s': the counters of %s are in use by an exclusive event%s",
+				 evsel->name, pmu,
+				 has_nmi_watchdog() ?
+					 ", or by the NMI watchdog (sysctl kernel.nmi_watchdog=0)" : "");
 	case EMFILE:
 		return xasprintf("'%s': too many open files: raise the limit with ulimit -n",
 				 evsel->name);
@@ -96,6 +207,11 @@ void open_error__print(const struct evsel *evsel, const struct target *target)
 		pr_text("%s\n", text);
 	if (evsel->err == EACCES || evsel->err == EPERM)
 		print_levels();
+}
+
+char *open_error__text(const struct evsel *evsel, const struct target *target)
+{
+	return reason(evsel, target);
 }
 
 void open_error__warn(const struct evsel *evsel, const struct target *target)

@@ -8,6 +8,7 @@
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
+#include "explain.h"
 #include "msg.h"
 #include "open_error.h"
 #include "pmu.h"
@@ -98,8 +99,8 @@ static bool counts_newcomers(const struct stat_run *run, const struct evsel *evs
 	enum aggr_mode mode = run->config.aggr_mode;
 
 	return evsel->share && !run->target.cpu_list &&
-	       (mode == AGGR_GLOBAL || mode == (run->plan.progs ? AGGR_PROG : AGGR_NONE)) &&
-	       !(mode == AGGR_NONE && evsel->cgroup);
+	       (mode == AGGR_GLOBAL ||
+		(run->plan.progs ? mode == AGGR_PROG : mode == AGGR_NONE && !evsel->cgroup));
 }
 
 static int use_possible_cpus(struct evsel *evsel)
@@ -400,9 +401,30 @@ static int open_counters(struct pass *pass)
 	return err;
 }
 
+/* Counting needs none; what is shared is left, and events are opened again, with them. */
+static void lower_privileges(const struct pass *pass)
+{
+	const struct stat_run *run = pass->run;
+
+	if (!pass->counters[BPERF] && run->config.run_count == 1 && !run->plan.cgroups->follows)
+		capability__drop();
+	else
+		capability__lower();
+}
+
 static bool is_denied(const struct evsel *evsel)
 {
 	return evsel->err == EACCES || evsel->err == EPERM;
+}
+
+static void say_unsupported(const struct stat_run *run, const struct evsel *evsel)
+{
+	char *text __cleanup(free_ptr) = open_error__text(evsel, &run->target);
+
+	if (text && run->explain)
+		pr_warn("%s (%s)", text, strerror(evsel->err));
+	else if (text)
+		pr_verbose("%s (%s)", text, strerror(evsel->err));
 }
 
 /*
@@ -427,13 +449,16 @@ static int check_opened(const struct stat_run *run)
 	if (!is_counting && last) {
 		pr_text("Error:\nNo supported events found.\n");
 		open_error__print(last, &run->target);
+		explain__print(run->plan.explain, last->idx, last->name);
 		return STATUS_FAILED;
 	}
 	evlist__for_each(run->plan.evlist, evsel, i) {
 		if (evsel->state == EVSEL_SKIPPED)
 			open_error__warn(evsel, &run->target);
 		else if (evsel->state == EVSEL_NOT_SUPPORTED && !evsel->is_default)
-			pr_verbose("'%s' is not supported: %s", evsel->name, strerror(evsel->err));
+			say_unsupported(run, evsel);
+		if (evsel->state != EVSEL_COUNTING)
+			explain__print(run->plan.explain, evsel->idx, evsel->name);
 	}
 	return 0;
 }
@@ -618,6 +643,7 @@ static int add_cgroups(struct pass *pass)
 		if (evlist->evsels[nr_models]->cgroup != evlist->evsels[0]->cgroup)
 			break;
 	}
+	capability__raise();
 	err = cgroup_list__scan(list);
 	if (!err)
 		err = call_all(pass, look_of);
@@ -632,6 +658,7 @@ static int add_cgroups(struct pass *pass)
 		err = call_all(pass, add_of);
 	if (!err)
 		cgroup_list__begin(list);
+	capability__lower();
 	return err;
 }
 
@@ -639,8 +666,13 @@ static int add_cgroups(struct pass *pass)
 static int drop_cgroups(struct pass *pass)
 {
 	struct cgroup_list *list = pass->run->plan.cgroups;
-	int err = list->follows ? call_all(pass, drop_of) : 0;
+	int err = 0;
 
+	if (list->follows) {
+		capability__raise();
+		err = call_all(pass, drop_of);
+		capability__lower();
+	}
 	for (int i = 0; i < list->nr && !err; i++) {
 		if (list->cgroups[i]->state == CGROUP_GONE)
 			cgroup_list__free(list, i);
@@ -724,9 +756,12 @@ static int answer(struct pass *pass)
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
 		struct pollfd call = { .fd = calls_fd(pass->counters[c]), .events = POLLIN };
 
-		if (call.fd >= 0 && poll(&call, 1, 0) == 1)
-			err = pass->counters[c]->ops->answer(pass->counters[c]);
-		is_called |= call.fd >= 0 && call.revents;
+		if (call.fd < 0 || poll(&call, 1, 0) != 1)
+			continue;
+		capability__raise();
+		err = pass->counters[c]->ops->answer(pass->counters[c]);
+		capability__lower();
+		is_called = true;
 	}
 	/* Many cgroups came: the places for them are to be emptied. */
 	return !err && is_called ? add_cgroups(pass) : err;
@@ -924,9 +959,15 @@ int stat_run__once(struct stat_run *run, int *status)
 	if (failed)
 		goto out;
 	failed = STATUS_FAILED;
+	capability__raise();
+	run->plan.explain = run->explain ? explain__start() : NULL;
 	err = open_counters(&pass);
-	if (err)
+	explain__stop(run->plan.explain);
+	if (err) {
+		explain__print(run->plan.explain, -1, "sharing");
 		goto out;
+	}
+	lower_privileges(&pass);
 	if (check_opened(run))
 		goto out;
 	if (watch_tasks(&pass))
@@ -950,10 +991,15 @@ int stat_run__once(struct stat_run *run, int *status)
 out:
 	if (err == -ENOMEM)
 		pr_err("out of memory");
+	explain__delete(run->plan.explain);
+	run->plan.explain = NULL;
+	if (pass.counters[BPERF])
+		capability__raise();
 	for (int c = 0; c < NR_COUNTERS; c++) {
 		if (pass.counters[c])
 			pass.counters[c]->ops->destroy(pass.counters[c]);
 	}
+	capability__lower();
 	workload__delete(&pass.workload);
 	for (int i = 0; i < pass.nr_waits; i++)
 		close_fd(&pass.waits[i].fd);

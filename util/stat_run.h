@@ -20,6 +20,7 @@ struct stat_run {
 	struct stat *stat;
 	bool share_all;			/* --bpf-counters */
 	const char *share_events;	/* as stat.bpf-counter-events, where permitted; NULL: none */
+	bool explain;			/* --explain */
 	int delay_ms;			/* -D; -1: disabled until --control says otherwise */
 	unsigned int timeout_ms;	/* --timeout; 0: none */
 	unsigned int interval_count;	/* 0: no limit */

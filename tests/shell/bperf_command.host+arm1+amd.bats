@@ -239,8 +239,8 @@ announce() {
 		bperf verify -e duration_time
 	fails_with 129 "" perf bperf
 	shared -a -x, -o "$T/out" -e cs true
-	fails_with 1 "perf bperf: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)" \
+	fails_with 1 "perf bperf: not permitted: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids) (run as root)" \
 		as_nobody perf bperf prune --bpf-attr-map "$ATTR_MAP"
-	fails_with 1 "perf bperf: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)" \
+	fails_with 1 "perf bperf: not permitted: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids) (run as root)" \
 		as_nobody perf bperf verify --bpf-attr-map "$ATTR_MAP"
 }

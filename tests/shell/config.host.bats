@@ -87,7 +87,7 @@ setup() {
 	rm "$PERF_CONFIG"
 	cat "$T/err"
 	in_range "$(field page-faults:u 1 "$T/out")" 500 100000
-	grep -q "^perf stat: 'page-faults:u' is not shared, as the configuration says: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN$" "$T/err"
+	grep -q "^perf stat: 'page-faults:u' is not shared, as the configuration says: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids)$" "$T/err"
 }
 
 @test "maps and locks of trusted users are used, others are not" {

@@ -48,7 +48,7 @@ on_both() {
 	is_equal "$(awk -F, '$5 == "bpf_runs" { sum += $3 } END { print sum }' "$T/out")" 40
 }
 
-@test "programs that run on two CPUs at once, and preempt each other, lose no run" {
+@test "programs that run on two CPUs at once, and preempt each other, lose no run unsaid" {
 	preempt=/sys/kernel/debug/sched/preempt
 	[ ! -e $preempt ] || echo full >$preempt
 	before=$(seen 7)
@@ -63,7 +63,9 @@ on_both() {
 	wait "${pids[@]}"
 	end_run "$run_pid" INT 130
 	cat "$T/a.err" >&2
-	is_equal "$(field bpf_runs 1 "$T/a.csv")" $(($(seen 7) - before))
+	# Whoever preempts a task within our second probe is not seen to leave.
+	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/a.err")
+	is_equal $(($(field bpf_runs 1 "$T/a.csv") + ${missed:-0})) $(($(seen 7) - before))
 	is_equal $(($(seen 7) - before)) 600
 	nothing_attached
 }

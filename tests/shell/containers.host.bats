@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Shared counters where the machine looks different: no BPF file system, another one, namespaces of
+# mounts, processes and users.
+
+load helpers
+
+setup_file() {
+	require_root
+	unshare -m -p -f true || skip_or_fail "needs unshare"
+}
+
+setup() {
+	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	T=$BATS_TEST_TMPDIR
+	jobs_started=()
+	mkdir "$T/bpf"
+}
+
+teardown() {
+	local pid
+	for pid in "${jobs_started[@]}"; do
+		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
+	done
+	wait 2>/dev/null || :
+	! mountpoint -q "$T/bpf" || umount "$T/bpf"
+	rm -f "$ATTR_MAP"
+	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
+}
+
+# elsewhere COMMAND... : in a mount namespace without a BPF file system at /sys/fs/bpf
+elsewhere() {
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m --propagation private sh -ec 'while mountpoint -q /sys/fs/bpf; do umount -l /sys/fs/bpf; done
+		exec "$@"' sh "$@"
+}
+
+@test "no BPF file system: it is mounted" {
+	# shellcheck disable=SC2016 # the inner shell's
+	elsewhere sh -ec 'perf stat --bpf-counters -a -x, --log-fd 4 -e page-faults "$1" 600
+		mountpoint -q /sys/fs/bpf
+		[ "$(find /sys/fs/bpf -mindepth 1 ! -name "*.debug" | wc -l)" = 2 ]
+		perf bperf list' sh "$WORKLOADS/faults" 4>"$T/out" >"$T/list"
+	in_range "$(field page-faults 1 "$T/out")" 600 100000000
+	grep -q '^no events are shared through /sys/fs/bpf/' "$T/list"
+}
+
+@test "no BPF file system, and none can be mounted: one line" {
+	refused 1 elsewhere setpriv --bounding-set=-sys_admin --inh-caps=-all perf bperf verify <<-EOF
+	perf bperf: not permitted: lacks CAP_SYS_ADMIN (to find what others share by its ids) (run as root)
+	EOF
+	# a user namespace has CAP_SYS_ADMIN, which is worth nothing outside of it
+	unshare -Ur true || skip "no user namespaces here"
+	local status=0
+	elsewhere unshare -Urm perf stat --bpf-counters -a -e cs touch "$T/made" 2>"$T/err" || status=$?
+	cat "$T/err"
+	[ "$status" = 1 ]
+	[ "$(wc -l <"$T/err")" = 1 ]
+	grep -q '^perf stat: cannot share events: no BPF file system at /sys/fs/bpf, and mounting one failed: ' "$T/err"
+	[ ! -e "$T/made" ]
+}
+
+@test "a user namespace: its privileges are not the machine's" {
+	unshare -Ur true || skip "no user namespaces here"
+	local status=0
+	chmod 755 "$T"
+	unshare -Ur perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs touch "$T/made" \
+		2>"$T/err" || status=$?
+	cat "$T/err"
+	[ "$status" = 1 ]
+	[ "$(wc -l <"$T/err")" = 1 ]
+	[ ! -e "$T/made" ]
+}
+
+@test "another BPF file system: --bpf-attr-map on any" {
+	mount -t bpf bpf "$T/bpf"
+	background "$T/out" perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, -e page-faults -- \
+		"$WORKLOADS/waiter"
+	local run=$!
+	wait_for grep -q ready "$T/out"
+	perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, --log-fd 4 -e page-faults \
+		sh -c "perf bperf list --bpf-attr-map $T/bpf/map >$T/list; $WORKLOADS/faults 500" 4>"$T/second"
+	in_range "$(field page-faults 1 "$T/second")" 500 100000000
+	[ "$(tail -n 1 "$T/list")" = "2 runs share $(nproc) perf events for 1 events" ]
+	kill -INT $run
+	wait $run || :
+	# besides what some kernels put into every BPF file system
+	[ "$(find "$T/bpf" -mindepth 1 ! -name '*.debug' -printf '%f ' | xargs -n 1 | sort | xargs)" = "map map_lock" ]
+}
+
+@test "two mount namespaces share what is in one BPF file system" {
+	mount -t bpf bpf "$T/bpf"
+	background "$T/out" unshare -m perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, \
+		-e page-faults -- "$WORKLOADS/waiter"
+	wait_for grep -q ready "$T/out"
+	unshare -m perf bperf list --bpf-attr-map "$T/bpf/map" >"$T/list"
+	[ "$(tail -n 1 "$T/list")" = "1 runs share $(nproc) perf events for 1 events" ]
+}
+
+@test "a pid namespace: commands and whole CPUs count, a run has its number there" {
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -p -f --mount-proc sh -ec 'perf stat --bpf-counters --bpf-attr-map "$1" -x, --log-fd 4 \
+			-e page-faults:u "$2" 700
+		perf stat --bpf-counters --bpf-attr-map "$1" -a -x, --log-fd 5 -e page-faults \
+			sh -c "perf bperf list -j --bpf-attr-map $1; $2 700"' sh "$ATTR_MAP" "$WORKLOADS/faults" \
+		4>"$T/command" 5>"$T/cpus" >"$T/json"
+	in_range "$(field page-faults:u 1 "$T/command")" 700 1000
+	in_range "$(field page-faults 1 "$T/cpus")" 700 100000000
+	[ "$(jq '.runs[0].pid < 100' "$T/json")" = true ]
+}
+
+@test "-p in a pid namespace is the process of that number there" {
+	mkfifo "$T/in"
+	# The shell is number 1, the counted process 2, perf 3 and so on; the machine's 2 is another.
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -p -f --mount-proc bash -ec '
+		mkfifo "$3/ctl" "$3/ack"
+		exec 7<>"$3/ctl" 8<>"$3/ack"
+		bash -c "while read -r line; do [ \$line = go ] && $2 5000 && echo done; done" <"$3/in" >"$3/did" &
+		exec 9>"$3/in"
+		worker=$!
+		perf stat --bpf-counters --bpf-attr-map "$1" -x, -o "$3/out" -D -1 \
+			--control "fifo:$3/ctl,$3/ack" -e page-faults:u -p $worker &
+		echo enable >&7
+		read -r -t 60 answer <&8
+		echo go >&9
+		while ! grep -q done "$3/did"; do sleep 0.02; done
+		echo stop >&7
+		read -r -t 60 answer <&8
+		exec 9>&-
+		wait' bash "$ATTR_MAP" "$WORKLOADS/faults" "$T" 2>"$T/err"
+	cat "$T/err" "$T/out"
+	in_range "$(field page-faults:u 1 "$T/out")" 5000 20000
+}
