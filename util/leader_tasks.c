@@ -14,6 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Grace periods until tasks that were being released are gone. */
+#define RELEASE_WAITS 3
+
 /* --- memory --- */
 
 static struct sum_block *find_block(void *ctx, int chunk, int cpu)
@@ -511,6 +514,9 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 
 	if (has_scopes(leader, run, OF_TASK) && (has_tasks(leader, run) || has_cpus(leader, run)))
 		err = unmark(leader, run);
+	/* A task that was just released is in no walk any more, and out of its class a little later. */
+	for (int i = 0; i < RELEASE_WAITS && !err && has_tasks(leader, run); i++)
+		err = leader_tasks__wait(leader);
 	/* From inside a pid namespace not all can be seen: somebody outside will. */
 	if (!err && has_tasks(leader, run))
 		err = -EAGAIN;
