@@ -136,13 +136,15 @@ struct rest {
 	} while (0)
 #define EACH_QUICK(nr, what)                                                                       \
 	do {                                                                                       \
-		_Static_assert(QUICK_COLUMNS == 6, "so many lines follow");                         \
+		_Static_assert(QUICK_COLUMNS == 8, "so many lines follow");                         \
 		ONE_QUICK(nr, 0, what);                                                            \
 		ONE_QUICK(nr, 1, what);                                                            \
 		ONE_QUICK(nr, 2, what);                                                            \
 		ONE_QUICK(nr, 3, what);                                                            \
 		ONE_QUICK(nr, 4, what);                                                            \
 		ONE_QUICK(nr, 5, what);                                                            \
+		ONE_QUICK(nr, 6, what);                                                            \
+		ONE_QUICK(nr, 7, what);                                                            \
 	} while (0)
 
 static __always_inline void enter_one(struct prog_frame *frame, __u32 i, __u32 cpu)
@@ -203,13 +205,16 @@ static __always_inline void read_quick(struct prog_cpu *state, __u32 nr, __u32 c
 	EACH_QUICK(nr, read_event(plan.column[i].first, cpu, &state->now[i]));
 }
 
-static __always_inline void read_all(struct prog_cpu *state, __u32 nr, __u32 cpu)
+/* Return: how many. */
+static __always_inline __u32 read_all(struct prog_cpu *state, __u32 cpu)
 {
-	__u32 nr_quick = plan.nr_quick;
+	__u32 nr_quick = plan.nr_quick, nr;
 
 	read_quick(state, nr_quick, cpu);
+	nr = plan.nr;
 	if (nr > nr_quick)
 		read_rest(state, nr_quick, nr, cpu);
+	return nr;
 }
 
 static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
@@ -352,14 +357,14 @@ static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 c
 SEC("fexit")
 int on_leave(void *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), nr = plan.nr;
+	__u32 cpu = bpf_get_smp_processor_id(), nr;
 	struct prog_cpu *state = bpf_map_lookup_elem(&prog_cpus, &cpu);
 
 	if (!state)
 		return 0;
 	*(volatile __u64 *)&state->is_leaving = 1;
 	barrier();
-	read_all(state, nr, cpu);
+	nr = read_all(state, cpu);
 	if (state->frame.key == (__u64)ctx) {
 		leave_last(state, nr);
 	} else {

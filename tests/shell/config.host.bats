@@ -62,7 +62,7 @@ setup() {
 	# one member shares its group
 	grep -q '^{dummy  ' "$T/list"
 	grep -q '^ context-switches  ' "$T/list"
-	grep -q '^1 runs share .* for 4 events$' "$T/list"
+	grep -q '^1 run shares .* for 4 events$' "$T/list"
 	kill -INT $!
 	wait $! || :
 	[ "$(grep -c ',100.00,' "$T/out")" = 5 ]

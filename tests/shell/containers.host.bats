@@ -81,7 +81,7 @@ elsewhere() {
 	perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, --log-fd 4 -e page-faults \
 		sh -c "perf bperf list --bpf-attr-map $T/bpf/map >$T/list; $WORKLOADS/faults 500" 4>"$T/second"
 	in_range "$(field page-faults 1 "$T/second")" 500 100000000
-	[ "$(tail -n 1 "$T/list")" = "2 runs share $(nproc) perf events for 1 events" ]
+	[ "$(tail -n 1 "$T/list")" = "2 runs share $(nproc) perf events for 1 event" ]
 	kill -INT $run
 	wait $run || :
 	# besides what some kernels put into every BPF file system
@@ -94,7 +94,7 @@ elsewhere() {
 		-e page-faults -- "$WORKLOADS/waiter"
 	wait_for grep -q ready "$T/out"
 	unshare -m perf bperf list --bpf-attr-map "$T/bpf/map" >"$T/list"
-	[ "$(tail -n 1 "$T/list")" = "1 runs share $(nproc) perf events for 1 events" ]
+	[ "$(tail -n 1 "$T/list")" = "1 run shares $(nproc) perf events for 1 event" ]
 }
 
 @test "a pid namespace: commands and whole CPUs count, a run has its number there" {

@@ -15,7 +15,19 @@ show() {
 }
 
 @test "counting of whole CPUs adds next to nothing to a context switch" {
-	show switch_table
+	show switch_table cpu_rows
+}
+
+@test "a switch between tasks that the same runs count reads nothing" {
+	show switch_table command_rows
+}
+
+@test "a switch between tasks that nobody counts reads nothing" {
+	show switch_table other_rows
+}
+
+@test "a switch between tasks that different runs count reads each event once" {
+	show switch_table alternate_rows
 }
 
 @test "a run costs little to start and end, less when it joins others" {

@@ -85,38 +85,30 @@ cgroup_pair() {
 	esac
 }
 
-# pair_switch DIR DIR : the least of three, as one_switch
+# pair_switch : sets $one_switch, with nothing counted but what is by now
 pair_switch() {
-	local n
-	for n in 1 2 3; do
-		chrt -r 1 "$WORKLOADS/pingpong" -t 1500 "$1/cgroup.procs" "$2/cgroup.procs"
-	done | sort -n | head -n 1
+	player && one_switch && stop_player
 }
 
 # cgroup_row ROW : prints the row; fails when it is above its ceiling
 cgroup_row() {
-	local ceiling nr depth events how where base with tries shared=() pair
+	local ceiling nr depth events how where base
 	IFS='|' read -r ceiling nr depth events how where <<<"$1"
-	read -r -a pair <<<"$(cgroup_pair "$where" "$depth")"
-	sleep 1.5
-	base=$(pair_switch "${pair[@]}")
-	[ "$how" = plain ] || shared=(--bpf-counters --bpf-attr-map "$costs_map")
-	counted "${shared[@]}" -a -e "$(nth_events same "$events" 0)" \
-		--for-each-cgroup "$(cgroup_list "$nr" "$depth")"
-	for ((tries = 0; tries < 500; tries++)); do
-		! all_wait || break
-		sleep 0.02
-	done
-	if ! all_wait; then
-		echo "$nr cgroups: the run does not count"
+	read -r -a player_procs <<<"$(cgroup_pair "$where" "$depth")"
+	player_procs=("${player_procs[@]/%//cgroup.procs}")
+	count_by "$how"
+	pair_switch || return 1
+	base=$one_switch
+	counted -a -e "$(nth_events same "$events" 0)" --for-each-cgroup "$(cgroup_list "$nr" "$depth")"
+	# Also the kernel follows switches for perf events a second longer than it must.
+	if ! until_all_wait || ! sleep 1.5 || ! pair_switch; then
+		echo "$nr cgroups: not measured"
 		stop_all
 		return 1
 	fi
-	sleep 1.5	# the kernel follows switches for perf events a second longer than it must
-	with=$(pair_switch "${pair[@]}")
 	stop_all
 	awk -v nr="$nr" -v depth="$depth" -v events="$events" -v how="$how" -v where="$where" \
-		-v with="$with" -v base="$base" -v ceiling="$ceiling" 'BEGIN {
+		-v with="$one_switch" -v base="$base" -v ceiling="$ceiling" 'BEGIN {
 		printf "| %-7s | %-6s | %7d | %5d | %6d | %7.1f | %7s |\n", where, how, nr, depth, events,
 			with - base, ceiling
 		exit with !~ /^[0-9.]+$/ || base !~ /^[0-9.]+$/ ||

@@ -52,7 +52,7 @@ load helpers
 @test "without the right to, nothing is counted in programs or listed" {
 	require_root
 	refused 1 as_nobody perf stat -b 1 true <<-'END'
-		perf stat: -b: not permitted: lacks CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)
+		perf stat: -b: not permitted: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids) (run as root)
 	END
 	refused 1 as_nobody perf list bpf <<-'END'
 		perf list: cannot list BPF programs: not permitted: needs CAP_BPF and CAP_SYS_ADMIN (run as root)

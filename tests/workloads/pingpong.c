@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong [-t] N [PROCS PROCS]: two processes on one CPU (the first allowed) send one byte back and forth N
- * times. Each byte waits for the other process: 2 * N context switches, give or take a few at
- * start and end (fork, wait).
- * -t: prints the nanoseconds that one switch takes, with its write and its read; what comes before
- * the first byte is not in it, and before them one tenth of N more warm up what can be warmed up.
+ * pingpong [-t] N [PROCS PROCS]: two processes on one CPU (the first allowed) send one byte back and
+ * forth N times. Each byte waits for the other process: 2 * N context switches, give or take a few
+ * at start and end (fork, wait).
+ * -t: prints "ready" and the two processes' numbers; then, for each line of standard input, plays
+ * and prints the nanoseconds that one switch takes, with its write and its read. Before each, one
+ * tenth of N more warm up what can be warmed up. Ends where the input ends.
  * PROCS: files cgroup.procs of the cgroups that the two first move to.
  */
 #include "workload.h"
@@ -44,23 +45,42 @@ static void join(const char *procs)
 		die("%s", procs);
 }
 
+static void play(unsigned long n, int to, int from)
+{
+	while (n--) {
+		send(to);
+		receive(from);
+	}
+}
+
+/* Answers until nobody can send any more. */
+static void answer(int to, int from)
+{
+	char c;
+
+	errno = 0;
+	while (read(from, &c, 1) == 1)
+		send(to);
+	if (errno)
+		die("read");
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long n, i, warm_up = 0;
+	unsigned long n, timed = 0;
 	int to[2], from[2];
 	cpu_set_t cpus;
-	double start = 0;
+	char line[80];
 	int cpu = 0;
 	pid_t pid;
 
 	if (argc > 1 && !strcmp(argv[1], "-t")) {
 		argc--, argv++;
-		warm_up = 1;
+		timed = 1;
 	}
 	usage_unless(argc == 2 || argc == 4, "[-t] N [PROCS PROCS]");
 	n = number(argc, argv, 1, 0);
-	if (warm_up)
-		warm_up = n / 10 + 1;
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
 		die("sched_getaffinity");
 	while (!CPU_ISSET(cpu, &cpus))
@@ -76,21 +96,26 @@ int main(int argc, char **argv)
 		die("fork");
 	if (argc == 4)
 		join(pid ? argv[2] : argv[3]);
-	for (i = 0; i < n + warm_up; i++) {
-		if (i == warm_up)
-			start = now_ns();
-		if (pid) {
-			send(to[1]);
-			receive(from[0]);
-		} else {
-			receive(to[0]);
-			send(from[1]);
-		}
+	if (!pid) {
+		close(to[1]);
+		answer(from[1], to[0]);
 	}
-	if (!pid)
-		_exit(0);
-	if (warm_up)
-		printf("%.1f\n", (now_ns() - start) / (2.0 * n));
+	if (timed) {
+		printf("ready %d %d\n", getpid(), pid);
+		fflush(stdout);
+		while (fgets(line, sizeof(line), stdin)) {
+			double start;
+
+			play(n / 10 + 1, to[1], from[0]);
+			start = now_ns();
+			play(n, to[1], from[0]);
+			printf("%.1f\n", (now_ns() - start) / (2.0 * n));
+			fflush(stdout);
+		}
+	} else {
+		play(n, to[1], from[0]);
+	}
+	close(to[1]);
 	reap(pid);
 	return 0;
 }

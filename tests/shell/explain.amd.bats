@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# --explain: which function of the kernel refuses an event, and the way to it.
+
+load helpers
+
+setup_file() {
+	require_root
+}
+
+# explained EVENT : what is said about an event alone
+explained() {
+	local status=0
+	perf stat --explain -e "$1" true >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- || status=$?
+	cat "$BATS_TEST_TMPDIR/out"
+	[ "$status" = 1 ]
+	# the system call itself is the last of the way
+	[ "$(tail -n 1 "$BATS_TEST_TMPDIR/out")" = "	__x64_sys_perf_event_open" ]
+}
+
+came_from() {
+	grep -q "$1" "$BATS_TEST_TMPDIR/out"
+}
+
+@test "a tracepoint that is not there: the tracepoints' PMU says no" {
+	explained 2:999999
+	came_from '^2:999999: EINVAL came from perf_tp_event_init(), by way of$'
+	came_from '^	perf_event_alloc$'
+}
+
+@test "a breakpoint that is not aligned: the breakpoints' PMU says no" {
+	explained mem:0x1/8:rw
+	came_from '^mem:0x1/8:rw: EINVAL came from .*breakpoint.*(), by way of$'
+	came_from '^	hw_breakpoint_event_init$'
+}
+
+@test "no PMU has the event: one after the other said no" {
+	explained cycles
+	came_from '^cycles: ENOENT came from perf_.*(), as it had from all [0-9]* that it called, by way of$'
+}
+
+@test "events that are counted are not spoken of" {
+	perf stat --explain -x, -e dummy true >"$BATS_TEST_TMPDIR/out" 2>&1
+	cat "$BATS_TEST_TMPDIR/out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 1 ]
+}
+
+@test "who may not look into the kernel is told in a line" {
+	as_nobody perf stat --explain -x, -e dummy:u true >"$BATS_TEST_TMPDIR/out" 2>&1
+	cat "$BATS_TEST_TMPDIR/out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 2 ]
+	came_from '^perf stat: --explain: /sys/kernel/tracing/available_filter_functions: Permission denied$'
+}
