@@ -193,8 +193,8 @@ cgroups_apart() {
 	sum=$(awk -F, '$5 ~ /\/w[0-9]+$/ && $2 ~ /^[0-9]+$/ { s += $2 } END { print s + 0 }' "$T/i")
 	parent=$(value $U "$name" "$T/i" | cut -d. -f1)
 	[ "$parent" -ge 4000000 ]
-	within "$sum" "$parent" 0.01
-	clean "$T/err"
-	[ "$(grep -v 'no cgroup matches' "$T/err")" = "" ]
+	! grep -v 'no cgroup matches' "$T/err" >&2
+	# What a process does while its cgroup goes may be in the parent only.
+	within "$sum" "$parent" 0.5
 	nothing_left
 }
