@@ -24,6 +24,10 @@ set_cpu1() {
 	echo "$1" >/sys/devices/system/cpu/cpu1/online
 }
 
+now_ms() {
+	echo $((${EPOCHREALTIME/./} / 1000))
+}
+
 setup() {
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	out=$BATS_TEST_TMPDIR/out.csv
@@ -82,16 +86,21 @@ setup() {
 }
 
 @test "a CPU that goes offline is counted up to then, the others go on" {
+	before=$(now_ms)
 	start_run long -a -e cpu-clock,duration_time
 	long=$run_pid
+	counting=$(now_ms)
 	sleep 1
+	going=$(now_ms)
 	set_cpu1 0
+	gone=$(now_ms)
 	sleep 1
 	end_run "$long" INT 130
 	cat "$BATS_TEST_TMPDIR/long.err" "$BATS_TEST_TMPDIR/long.csv"
-	# Somewhere between one CPU and two.
+	# All of the run on CPU 0, and on CPU 1 until it was on its way out.
 	ms=$(field cpu-clock 1 "$BATS_TEST_TMPDIR/long.csv")
-	in_range "$ms" 2900 3500
+	elapsed=$(($(field duration_time 1 "$BATS_TEST_TMPDIR/long.csv") / 1000000))
+	in_range "$ms" $((elapsed + going - counting - 50)) $((elapsed + gone - before + 50))
 }
 
 @test "twenty runs share one set of perf events and disturb no other" {
