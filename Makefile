@@ -104,7 +104,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(filter-out $(TARG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run run-built test test-built check bench unit workloads foreign fuzz fuzzers man install uninstall clean probe FORCE
+.PHONY: all help deps run run-built test test-all test-built check bench unit workloads foreign fuzz fuzzers man install uninstall clean probe FORCE
 
 all: $(O)/perf $(METRICS) ## build perf (the default)
 
@@ -193,14 +193,19 @@ run: deps ## install what is missing, build, and show two runs sharing their cou
 test: deps ## install what is missing, and run all tests: unit, command line, emulated machines
 	$(Q)$(MAKE) --no-print-directory test-built
 
+test-all: deps ## the same in full length on all kernels; parts by KERNELS="6.1 6.12" PLACES="amd host"
+	$(Q)$(MAKE) --no-print-directory TESTS=full test-built
+
 run-built: all workloads
 	$(Q)scripts/run $(O)
+
+TESTS ?= all
 
 # Beside what is tested stands the same with the compiler's checks, for the test of every output mode.
 test-built: all workloads unit
 	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all)
 	$(Q)$(if $(HAVE_FUZZER),$(MAKE) --no-print-directory fuzzers)
-	$(Q)O=$(O) scripts/test all
+	$(Q)O=$(O) scripts/test $(TESTS)
 
 # Objects of their own: the fuzzer wants to see which way the code goes.
 FUZZ_SECONDS ?= 60
