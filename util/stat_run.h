@@ -12,6 +12,13 @@
 
 struct control;
 
+/* Exit statuses of perf stat; wrong usage has its own, OPTIONS_USAGE_STATUS. */
+enum {
+	STATUS_FAILED = 1,
+	STATUS_NO_METRIC = 2,
+	STATUS_INVALID = 22,
+};
+
 /* What one perf stat does; filled by the command line. */
 struct stat_run {
 	struct counter_plan plan;
@@ -30,9 +37,9 @@ struct stat_run {
 };
 
 /**
- * stat_run__counters() - whether and how each event can be counted, before anything is opened
+ * stat_run__assign() - whether and how each event can be counted, before anything is opened
  *
- * Settles the CPUs, threads and back end of every event of the plan.
+ * In stat_assign.c. Settles the CPUs, threads and back end of every event of the plan.
  * Return: 0, or a positive exit status after a message.
  */
 int stat_run__assign(struct stat_run *run);

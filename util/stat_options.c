@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The options of perf stat: a table, and what those do that are more than a variable. */
+#include "stat_cmd.h"
+
+#include "cgroup.h"
+#include "definitions.h"
+#include "evlist.h"
+#include "msg.h"
+#include "options.h"
+#include "pfm.h"
+#include "pmu.h"
+#include "util.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"perf stat [<options>] [<command>]\n"
+	"    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -b <programs> [-- <command>]";
+
+static int parse_e(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	struct parse_error error = {};
+	int first = cmd->evlist->nr, err;
+
+	err = parse_events_opts(cmd->evlist, cmd->pmus, arg, &cmd->parse, &error);
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	else if (err)
+		pr_err("%s", strerror(-err));
+	parse_error__clear(&error);
+	if (err)
+		return -EINVAL;
+	cmd->last_e = first;
+	cmd->has_e = true;
+	return 0;
+}
+
+static int parse_pfm_events(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	struct parse_error error = {};
+	int first = cmd->evlist->nr, err;
+
+	err = pfm__parse(cmd->evlist, cmd->pmus, arg, &error);
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	else if (err == -ENOSYS)
+		pr_err("--pfm-events: this perf was built without libpfm4");
+	else if (err)
+		pr_err("%s", strerror(-err));
+	parse_error__clear(&error);
+	cmd->last_e = first;
+	cmd->has_e |= !err;
+	return err ? -EINVAL : 0;
+}
+
+/* Whether an option that changes how -e is read comes in time; says so when not. */
+static bool is_before_events(const struct stat_cmd *cmd, const char *option)
+{
+	if (cmd->has_e)
+		pr_err("%s comes after -e: it only acts on the events behind it", option);
+	return !cmd->has_e;
+}
+
+static int parse_cputype(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--cputype"))
+		return -EINVAL;
+	if (!pmus__set_cputype(cmd->pmus, arg))
+		return 0;
+	pr_err("--cputype %s: there is no such core PMU", arg);
+	return -EINVAL;
+}
+
+static int parse_pmu_filter(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--pmu-filter"))
+		return -EINVAL;
+	if (!pmus__set_filter(cmd->pmus, arg))
+		return 0;
+	pr_err("--pmu-filter %s: there is no such PMU (see %s/bus/event_source/devices)", arg,
+	       sysfs_root());
+	return -EINVAL;
+}
+
+static int set_hybrid_merge(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->parse.hybrid_merge = true;
+	return is_before_events(cmd, "--hybrid-merge") ? 0 : -EINVAL;
+}
+
+static int parse_metrics(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	return metric_plan__add_names(&cmd->metrics, arg) ? -EINVAL : 0;
+}
+
+/* The CPU's own groups of metrics. Those of --topdown and --smi-cost say more than counts do. */
+static int set_topdown(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->metrics.topdown = true;
+	cmd->run.config.metric_only = true;
+	return 0;
+}
+
+static int set_smi_cost(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->metrics.smi_cost = true;
+	cmd->run.config.metric_only = true;
+	return 0;
+}
+
+static int parse_metrics_file(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!is_before_events(cmd, "--metrics-file"))
+		return -EINVAL;
+	return definitions__add_file(cmd->defs, arg) ? -EINVAL : 0;
+}
+
+static int only_level(bool *this, bool other)
+{
+	*this = true;
+	if (other)
+		pr_err("--all-user and --all-kernel: only one of them");
+	return other ? -EINVAL : 0;
+}
+
+static int set_all_user(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	return only_level(&cmd->all_user, cmd->all_kernel);
+}
+
+static int set_all_kernel(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	return only_level(&cmd->all_kernel, cmd->all_user);
+}
+
+static int parse_filter(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (!cmd->has_e) {
+		pr_err("--filter '%s' comes before any event: it belongs to the last -e", arg);
+		return -EINVAL;
+	}
+	return evlist__set_filter(cmd->evlist, cmd->last_e, arg);
+}
+
+/* The n-th name, of all -G together, belongs to the n-th event; one with an empty name is free. */
+static int add_G(struct stat_cmd *cmd, const char *name)
+{
+	const struct cgroup **cgroup_of;
+	const struct cgroup *cgroup = NULL;
+
+	if (cmd->nr_cgroups == cmd->evlist->nr) {
+		pr_err("-G: more cgroups than events: there are %d before it", cmd->evlist->nr);
+		return -EINVAL;
+	}
+	if (*name) {
+		cgroup = cgroup_list__add(cmd->run.plan.cgroups, name);
+		if (!cgroup)
+			return -EINVAL;
+	}
+	cgroup_of = realloc(cmd->cgroup_of, (cmd->nr_cgroups + 1) * sizeof(*cgroup_of));
+	if (!cgroup_of)
+		return -EINVAL;
+	cmd->cgroup_of = cgroup_of;
+	cgroup_of[cmd->nr_cgroups++] = cgroup;
+	return 0;
+}
+
+static int parse_G(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	char *names __cleanup(free_ptr) = strdup(arg);
+	char *rest = names, *name;
+	int err = 0;
+
+	if (!cmd->evlist->nr) {
+		pr_err("-G %s comes before any event: give it after -e", arg);
+		return -EINVAL;
+	}
+	cmd->nr_before_G = cmd->evlist->nr;
+	while (!err && (name = strsep(&rest, ",")))
+		err = add_G(cmd, name);
+	return err;
+}
+
+static int parse_interval(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+	char *end;
+	unsigned long ms = strtoul(arg, &end, 10);
+
+	if (end == arg || *end || *arg == '-' || ms > UINT_MAX / 2) {
+		pr_err("-I %s: not a number of milliseconds", arg);
+		return -EINVAL;
+	}
+	cmd->run.config.interval_ms = ms;
+	return 0;
+}
+
+/* Finest wins, whatever the order: ranks as in the output reference. */
+static void set_aggr(struct stat_cmd *cmd, enum aggr_mode mode)
+{
+	static const enum aggr_mode finest_first[] = {
+		AGGR_NONE, AGGR_PROG, AGGR_THREAD, AGGR_CORE, AGGR_CACHE, AGGR_CLUSTER,
+		AGGR_DIE, AGGR_SOCKET, AGGR_NODE, AGGR_GLOBAL,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(finest_first); i++) {
+		if (finest_first[i] == cmd->run.config.aggr_mode)
+			return;
+		if (finest_first[i] == mode) {
+			cmd->run.config.aggr_mode = mode;
+			return;
+		}
+	}
+}
+
+#define DEFINE_AGGR(name, mode)                                                                    \
+	static int name(void *ctx, const char *arg __unused)                                       \
+	{                                                                                          \
+		set_aggr(ctx, mode);                                                               \
+		return 0;                                                                          \
+	}
+
+DEFINE_AGGR(aggr_none, AGGR_NONE)
+DEFINE_AGGR(aggr_core, AGGR_CORE)
+DEFINE_AGGR(aggr_die, AGGR_DIE)
+DEFINE_AGGR(aggr_cluster, AGGR_CLUSTER)
+DEFINE_AGGR(aggr_socket, AGGR_SOCKET)
+DEFINE_AGGR(aggr_node, AGGR_NODE)
+DEFINE_AGGR(aggr_prog, AGGR_PROG)
+
+/* An instance of its own makes sense per CPU only. */
+static int no_merge(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->run.config.no_merge = true;
+	return aggr_none(ctx, arg);
+}
+
+static int aggr_cache(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	if (arg) {
+		if ((arg[0] != 'L' && arg[0] != 'l') || arg[1] < '1' || arg[1] > '4' || arg[2]) {
+			pr_err("--per-cache=%s: not a cache level (L1, L2, L3, L4)", arg);
+			return -EINVAL;
+		}
+		cmd->run.config.cache_level = arg[1] - '0';
+	}
+	set_aggr(cmd, AGGR_CACHE);
+	return 0;
+}
+
+static int set_big_num(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->big_num = true;
+	cmd->no_big_num = false;
+	return 0;
+}
+
+static int parse_sep(void *ctx, const char *arg)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->run.config.csv_sep = strcmp(arg, "\\t") ? arg : "\t";
+	return 0;
+}
+
+#define AT(field) offsetof(struct stat_cmd, field)
+
+static const struct option_row rows[] = {
+	{ 'a', "all-cpus", OPT_FLAG, AT(run.target.system_wide), .help = "count on all CPUs" },
+	{ 'A', "no-aggr", OPT_CALL_NONE, .call = aggr_none, .help = "a row for each CPU" },
+	{ 'b', "bpf-prog", OPT_STRING, AT(run.target.bpf_list), .arg = "program",
+	  .help = "count in these BPF programs: id, name:N, tag:T, pinned:P, all; perf list bpf" },
+	{ 0, "all-kernel", OPT_CALL_NONE, .call = set_all_kernel,
+	  .help = "count in the kernel only, whatever the events say" },
+	{ 0, "all-user", OPT_CALL_NONE, .call = set_all_user,
+	  .help = "count in user space only, whatever the events say" },
+	{ 0, "bpf-counters", OPT_FLAG, AT(run.share_all),
+	  .help = "share the counters with all other runs" },
+	{ 0, "bpf-attr-map", OPT_STRING, AT(run.plan.attr_map_path), .arg = "path",
+	  .help = "where the map of shared events is pinned" },
+	{ 'B', "big-num", OPT_CALL_NONE, .call = set_big_num, .help = "group digits (the default)" },
+	{ 'C', "cpu", OPT_STRING, AT(run.target.cpu_list), .arg = "cpu-list",
+	  .help = "count on these CPUs" },
+	{ 0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
+	  .help = "take commands: enable, disable, ping, stop" },
+	{ 0, "cputype", OPT_CALL, .call = parse_cputype, .arg = "core PMU",
+	  .help = "of several core PMUs use this one for the -e that follow" },
+	{ 'd', "detailed", OPT_COUNT, AT(detail), .help = "more default events; repeat for more" },
+	{ 'D', "delay", OPT_INT, AT(run.delay_ms), .arg = "ms",
+	  .help = "start counting after that time; -1: when --control says so" },
+	{ 'e', "event", OPT_CALL, .call = parse_e, .arg = "event", .help = "events to count: perf list" },
+	{ 0, "explain", OPT_FLAG, AT(run.explain),
+	  .help = "say which function of the kernel refuses an event" },
+	{ 0, "filter", OPT_CALL, .call = parse_filter, .arg = "filter",
+	  .help = "filter of the tracepoints of the last -e" },
+	{ 0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",
+	  .help = "repeat the events for each cgroup of the list" },
+	{ 'G', "cgroup", OPT_CALL, .call = parse_G, .arg = "name",
+	  .help = "count the events before it in these cgroups only, one for each" },
+	{ 0, "hybrid-merge", OPT_CALL_NONE, .call = set_hybrid_merge,
+	  .help = "sum up core PMUs in one row, for the -e that follow" },
+	{ 0, "hide-zero-events", OPT_FLAG, AT(run.config.hide_zero), .help = "leave out rows that are 0" },
+	{ 'i', "inherit", OPT_NEGATED, AT(run.target.no_inherit), .help = "do not count children" },
+	{ 'I', "interval-print", OPT_CALL, .call = parse_interval, .arg = "ms",
+	  .help = "print the counts of each interval" },
+	{ 0, "interval-clear", OPT_FLAG, AT(run.config.interval_clear),
+	  .help = "clear the screen before each interval" },
+	{ 0, "interval-count", OPT_UINT, AT(run.interval_count), .arg = "n",
+	  .help = "stop printing after so many intervals" },
+	{ 'j', "json-output", OPT_FLAG, AT(run.config.json), .help = "print JSON" },
+	{ 0, "log-fd", OPT_INT, AT(log_fd), .arg = "fd", .help = "print to this descriptor" },
+	{ 0, "metric-only", OPT_FLAG, AT(run.config.metric_only), .help = "print metrics, no counts" },
+	{ 0, "no-merge", OPT_CALL_NONE, .call = no_merge,
+	  .help = "as -A, and a row for each PMU instance" },
+	{ 'M', "metrics", OPT_CALL, .call = parse_metrics, .arg = "metric,group,...",
+	  .help = "metrics and groups of them: perf list metrics" },
+	{ 0, "metrics-file", OPT_CALL, .call = parse_metrics_file, .arg = "file",
+	  .help = "a file or directory that defines metrics and events" },
+	{ 0, "metric-no-group", OPT_FLAG, AT(metrics.options.no_group),
+	  .help = "do not group the events of -M" },
+	{ 0, "metric-no-merge", OPT_FLAG, AT(metrics.options.no_merge),
+	  .help = "events of its own for each metric of -M" },
+	{ 0, "metric-no-threshold", OPT_FLAG, AT(metrics.options.no_threshold),
+	  .help = "no events that only thresholds of -M need" },
+	{ 0, "no-metrics", OPT_FLAG, AT(run.config.no_metrics),
+	  .help = "no ratios behind the counts of -e" },
+	{ 'n', "null", OPT_FLAG, AT(run.config.null_run),
+	  .help = "no default events: only time is measured" },
+	{ 0, "no-big-num", OPT_FLAG, AT(no_big_num), .help = "do not group digits" },
+	{ 0, "no-csv-summary", OPT_FLAG, AT(run.config.no_csv_summary),
+	  .help = "no 'summary' before the summary's rows" },
+	{ 'o', "output", OPT_STRING, AT(output_path), .arg = "file", .help = "print to this file" },
+	{ 0, "append", OPT_FLAG, AT(append), .help = "append to the file of -o" },
+	{ 'p', "pid", OPT_STRING, AT(run.target.pid_list), .arg = "pid-list",
+	  .help = "count these processes" },
+	{ 0, "per-cache", OPT_CALL_OPT, .call = aggr_cache, .arg = "level",
+	  .help = "a row for each cache" },
+	{ 0, "per-cluster", OPT_CALL_NONE, .call = aggr_cluster, .help = "a row for each cluster" },
+	{ 0, "per-core", OPT_CALL_NONE, .call = aggr_core, .help = "a row for each core" },
+	{ 0, "per-die", OPT_CALL_NONE, .call = aggr_die, .help = "a row for each die" },
+	{ 0, "per-node", OPT_CALL_NONE, .call = aggr_node, .help = "a row for each NUMA node" },
+	{ 0, "per-prog", OPT_CALL_NONE, .call = aggr_prog, .help = "with -b, a row for each program" },
+	{ 0, "per-socket", OPT_CALL_NONE, .call = aggr_socket, .help = "a row for each socket" },
+	{ 0, "per-thread", OPT_FLAG, AT(run.target.per_thread), .help = "a row for each thread" },
+	{ 0, "percore-show-thread", OPT_FLAG, AT(run.config.percore_show_thread),
+	  .help = "with -A, print the core's sum of percore events for each CPU" },
+	{ 0, "pfm-events", OPT_CALL, .call = parse_pfm_events, .arg = "event",
+	  .help = "events to count by the names of libpfm4: perf list pfm" },
+	{ 0, "pmu-filter", OPT_CALL, .call = parse_pmu_filter, .arg = "PMU",
+	  .help = "use only this PMU for the -e that follow" },
+	{ 0, "post", OPT_STRING, AT(post), .arg = "command", .help = "run this after each run" },
+	{ 0, "pre", OPT_STRING, AT(pre), .arg = "command", .help = "run this before each run" },
+	{ 0, "quiet", OPT_FLAG, AT(quiet), .help = "print nothing" },
+	{ 'r', "repeat", OPT_INT, AT(run.config.run_count), .arg = "n",
+	  .help = "run the command so often, print mean and deviation; 0: forever" },
+	{ 0, "scale", OPT_NEGATED, AT(run.config.no_scale),
+	  .help = "do not scale the counts of multiplexed events" },
+	{ 0, "sort", OPT_STRING, AT(run.config.sort_event), .arg = "event",
+	  .help = "cgroups with the most of this event first" },
+	{ 'S', "sync", OPT_FLAG, AT(sync), .help = "flush file systems before each run" },
+	{ 0, "summary", OPT_FLAG, AT(run.config.summary), .help = "print totals after -I" },
+	{ 0, "smi-cost", OPT_CALL_NONE, .call = set_smi_cost,
+	  .help = "what system management interrupts cost (Intel)" },
+	{ 't', "tid", OPT_STRING, AT(run.target.tid_list), .arg = "tid-list",
+	  .help = "count these threads" },
+	{ 0, "table", OPT_FLAG, AT(run.config.table), .help = "with -r, print each run's time" },
+	{ 0, "td-level", OPT_UINT, AT(metrics.td_level), .arg = "n", .help = "with --topdown: so deep; 0: all" },
+	{ 0, "topdown", OPT_CALL_NONE, .call = set_topdown,
+	  .help = "where the pipeline loses time, by metrics of the CPU" },
+	{ 'T', "transaction", OPT_FLAG, AT(metrics.transaction), .help = "metrics of hardware transactions" },
+	{ 0, "timeout", OPT_UINT, AT(run.timeout_ms), .arg = "ms", .help = "stop after that time" },
+	{ 0, "top", OPT_UINT, AT(run.config.top), .arg = "n",
+	  .help = "print only the n cgroups with the most of the event of --sort, else the first" },
+	{ 'v', "verbose", OPT_COUNT, AT(run.config.verbose), .help = "say more; repeat for more" },
+	{ 'x', "field-separator", OPT_CALL, .call = parse_sep, .arg = "separator",
+	  .help = "print fields separated by that" },
+	{},
+};
+
+int stat_cmd__parse_options(struct stat_cmd *cmd, int argc, char **argv)
+{
+	int first = options__parse(rows, usage, cmd, argc, argv);
+
+	if (first < 0)
+		return first;
+	if (cmd->run.target.per_thread)
+		set_aggr(cmd, AGGR_THREAD);
+	return first;
+}
