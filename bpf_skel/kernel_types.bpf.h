@@ -7,6 +7,9 @@
  * load (CO-RE): the loader searches all of the kernel's types for each one here, some 5 million
  * instructions, so they are few. Differences between kernels stand behind the functions below.
  */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 

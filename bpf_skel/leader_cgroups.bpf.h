@@ -10,6 +10,38 @@
  * looked up. Numbers are never used twice, so nothing that is kept by number can be mistaken for
  * something else when cgroups come and go; and nothing has to be deleted when they do.
  */
+#include "kernel_types.bpf.h"
+#include "leader_tasks.bpf.h"
+
+/* epoch is written by user space under the lock, the others by on_mkdir. */
+struct cgroup_clock cgroup_clock;
+
+/* Cgroups with a class of their own. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct reg_cgroup);
+	__uint(max_entries, MAX_CGROUPS);
+} cgroups SEC(".maps");
+
+/* Where they are, by their numbers. Written by user space under the lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, MAX_CGROUPS);
+} cgroup_ids SEC(".maps");
+
+/* Written by user space under the lock where offered, by on_mkdir when taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct newborn);
+	__uint(max_entries, MAX_NEWBORNS);
+} newborns SEC(".maps");
 
 /* --- the class of a cgroup --- */
 
@@ -251,11 +283,9 @@ int on_cgroup_sync(void *ctx __attribute__((unused)))
 		state->nested++;
 		return 0;
 	}
-	*(volatile __u64 *)&state->busy = 1;
-	barrier();
+	begin_change(state);
 	update_cgroup(state, cpu, false);
-	barrier();
-	*(volatile __u64 *)&state->busy = 0;
+	end_change(state);
 	return 1;
 }
 
@@ -266,25 +296,13 @@ int on_cgroup_sync(void *ctx __attribute__((unused)))
 SEC("?raw_tp/cgroup_attach_task")
 int on_attach(void *ctx __attribute__((unused)))
 {
-	struct cpu_state *state;
 	unsigned long irq_flags;
 	__u32 cpu;
+	struct cpu_state *state = seize_cpu(&cpu, &irq_flags);
 
-	if (has_irq_save())
-		bpf_local_irq_save(&irq_flags);
-	cpu = bpf_get_smp_processor_id();
-	state = bpf_map_lookup_elem(&cpus, &cpu);
-	if (state && state->busy) {
-		state->lost++;
-	} else if (state) {
-		*(volatile __u64 *)&state->busy = 1;
-		barrier();
+	if (state)
 		update_cgroup(state, cpu, true);
-		barrier();
-		*(volatile __u64 *)&state->busy = 0;
-	}
-	if (has_irq_save())
-		bpf_local_irq_restore(&irq_flags);
+	release_cpu(state, &irq_flags);
 	return 0;
 }
 
@@ -329,7 +347,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	if (newborn && newborn->state == NEWBORN_OFFERED)
 		return 0;
 call:
-	bpf_ringbuf_output(&calls, &idx, sizeof(idx), BPF_RB_FORCE_WAKEUP);
+	call_runs(&idx);
 	return 0;
 }
 

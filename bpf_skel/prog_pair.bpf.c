@@ -4,13 +4,10 @@
  * differences. There is one pair per program, for all events of all runs; it reads the leader's
  * events. Documentation/design.md has the picture; util/prog_pair.c finds and loads pairs.
  */
-#include <linux/bpf.h>
-#include <stdbool.h>
+#include "leader_events.bpf.h"
+#include "prog_pair.h"
 
 #include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-
-#include "prog_pair.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -18,39 +15,6 @@ struct task_struct {
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 } __attribute__((preserve_access_index));
-
-/* The leader's. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
-	__type(key, __u32);
-	__type(value, __u32);
-	__uint(max_entries, MAX_EVENTS);
-} events SEC(".maps");
-
-/* Where events of other leaders are, by slot, and on which CPUs they are read: the leader's. */
-struct foreign_events {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-	__uint(max_entries, 1);
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__type(key, __u32);
-	__uint(max_entries, MAX_EVENTS);
-	__array(values, struct foreign_events);
-} foreign SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct cpu_state);
-	__uint(max_entries, 1);
-} cpus SEC(".maps");
 
 /* What was counted. Written by the programs on each CPU, read by user space. */
 struct {
@@ -75,12 +39,6 @@ struct {
 
 /* Written by user space under the lock. */
 struct prog_plan plan;
-
-/* An exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
-static __always_inline void raise_seq(__u64 *seq)
-{
-	__sync_lock_test_and_set(seq, *seq + 1);
-}
 
 /*
  * A read that fails zeroes what it is given. An event's enabled time is never 0, so that says it; and

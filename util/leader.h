@@ -61,6 +61,25 @@ int leader__map_id(int fd, __u32 *id);
 void leader__set_mode(struct leader *leader, __u32 mode, bool on);
 void leader__step(const char *name);
 
+/** leader__is_for_cgroups() - whether a program is loaded only when cgroups are counted */
+bool leader__is_for_cgroups(enum leader_prog prog);
+
+/**
+ * leader__from_registry() - hold all parts of the leader that a registry describes
+ * @fd: of the map `registry`; taken over
+ * @out: on success the leader, released by leader__delete()
+ *
+ * Return: 0 or -errno; -ENOENT: not one of our layout for this attr map, or not complete.
+ */
+int leader__from_registry(struct attr_map *attr_map, int fd, struct leader **out);
+
+/**
+ * leader__load() - load the programs of a new leader, attach them, and hold it
+ *
+ * The attr map must be locked. Return: 0, or -errno after a message.
+ */
+int leader__load(struct attr_map *attr_map, bool with_cgroups, struct leader **out);
+
 /**
  * leader__join() - find the machine's leader, or load it, and register this run
  * @attr_map: locked
