@@ -12,6 +12,7 @@
 #include "explain.h"
 #include "leader.h"
 #include "leader_events.h"
+#include "leader_foreign.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "util.h"
@@ -51,7 +52,7 @@ static int open_calls(struct bperf *bperf)
 	if (bperf->calls_fd < 0)
 		return -errno;
 	err = add_call(bperf, leader_events__calls_fd(bperf->leader));
-	if (err || !leader_events__has_foreign(bperf->leader))
+	if (err || !leader_foreign__has_any(bperf->leader))
 		return err;
 	bperf->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (bperf->timer_fd < 0 || timerfd_settime(bperf->timer_fd, 0, &often, NULL))
@@ -186,7 +187,7 @@ static int bperf__answer(struct counter *self)
 	epoll_wait(bperf->calls_fd, events, ARRAY_SIZE(events), 0);
 	err = leader_events__answer(bperf->leader);
 	if (!err && bperf->timer_fd >= 0 && read(bperf->timer_fd, &nr, sizeof(nr)) > 0)
-		err = leader_events__watch(bperf->leader);
+		err = leader_foreign__watch(bperf->leader);
 	if (err)
 		pr_err("looking after the shared events failed: %s", strerror(-err));
 	return err;
