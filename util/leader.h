@@ -11,7 +11,7 @@
  * run the kernel frees them, and with the maps the perf events in them.
  */
 
-#include "../bpf_skel/leader.h"
+#include "../bpf_skel/leader_registry.h"
 #include "classes.h"
 
 #include <stdbool.h>
