@@ -171,7 +171,7 @@ $(O)/workloads/%.bpf.o: tests/workloads/%.bpf.c | $(O)/probed
 	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-parameter -c -o $@ $<
 
 # Another implementation of sharing, for the tests.
-$(O)/foreign/%.bpf.o: tests/foreign/%.bpf.c | $(O)/probed
+$(O)/foreign/%.bpf.o: tests/foreign/%.bpf.c tests/foreign/readings.h | $(O)/probed
 	$(say) BPF $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-parameter -c -o $@ $<

@@ -18,6 +18,7 @@
 #include "leader_cgroups.bpf.h"
 #include "leader_life.bpf.h"
 #include "leader_mark.bpf.h"
+#include "leader_registry.h"
 #include "leader_serve.bpf.h"
 #include "leader_sync.bpf.h"
 #include "leader_tasks.bpf.h"

@@ -77,59 +77,55 @@ void attr_map__group_key(const struct attr_key *keys, int nr, int idx, struct at
 	memcpy(key->bytes + offsetof(struct perf_event_attr, sig_data), &hash, sizeof(hash));
 }
 
-/* The key as this map wants it: its own size, in the field too. -E2BIG if something is cut off. */
-static int fit_key(const struct attr_map *map, const struct attr_key *key, __u8 *out)
+/*
+ * The key as this map wants it: its own size, in the field too; owned by the caller. NULL with errno:
+ * ENOMEM; E2BIG if something is cut off.
+ */
+static __u8 *fit_key(const struct attr_map *map, const struct attr_key *key)
 {
 	uint32_t copy = map->key_size < ATTR_KEY_SIZE ? map->key_size : ATTR_KEY_SIZE;
+	__u8 *fit;
 
 	for (uint32_t i = copy; i < ATTR_KEY_SIZE; i++) {
-		if (key->bytes[i])
-			return -E2BIG;
+		if (key->bytes[i]) {
+			errno = E2BIG;
+			return NULL;
+		}
 	}
-	memset(out, 0, map->key_size);
-	memcpy(out, key->bytes, copy);
-	memcpy(out + offsetof(struct perf_event_attr, size), &map->key_size, sizeof(__u32));
-	return 0;
+	fit = calloc(1, map->key_size);
+	if (!fit)
+		return NULL;
+	memcpy(fit, key->bytes, copy);
+	memcpy(fit + offsetof(struct perf_event_attr, size), &map->key_size, sizeof(__u32));
+	return fit;
 }
 
 int attr_map__get(const struct attr_map *map, const struct attr_key *key,
 		  struct attr_map_value *value)
 {
-	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
-	int err;
+	__u8 *fit __cleanup(free_ptr) = fit_key(map, key);
 
 	if (!fit)
-		return -ENOMEM;
-	err = fit_key(map, key, fit);
-	if (err)
-		return -ENOENT;
+		return errno == E2BIG ? -ENOENT : -errno;
 	return bpf_map_lookup_elem(map->fd, fit, value) ? -errno : 0;
 }
 
 int attr_map__set(struct attr_map *map, const struct attr_key *key,
 		  const struct attr_map_value *value)
 {
-	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
-	int err;
+	__u8 *fit __cleanup(free_ptr) = fit_key(map, key);
 
 	if (!fit)
-		return -ENOMEM;
-	err = fit_key(map, key, fit);
-	if (err)
-		return err;
+		return -errno;
 	return bpf_map_update_elem(map->fd, fit, value, BPF_ANY) ? -errno : 0;
 }
 
 int attr_map__remove(struct attr_map *map, const struct attr_key *key)
 {
-	__u8 *fit __cleanup(free_ptr) = malloc(map->key_size);
-	int err;
+	__u8 *fit __cleanup(free_ptr) = fit_key(map, key);
 
 	if (!fit)
-		return -ENOMEM;
-	err = fit_key(map, key, fit);
-	if (err)
-		return err;
+		return -errno;
 	if (bpf_map_delete_elem(map->fd, fit) && errno != ENOENT)
 		return -errno;
 	return 0;

@@ -20,37 +20,6 @@ struct bperf_cgroups {
 	int *is_switches;		/* per event */
 };
 
-static void explain(const struct leader *leader, int err)
-{
-	static const struct {
-		const char *what;
-		int max;
-	} limits[] = {
-		[FULL_SCOPES] = { "rows (each cgroup of a run has one)", MAX_SCOPES - 1 },
-		[FULL_CLASSES] = { "different sets of runs that count a cgroup",
-				   FOR_JOINING(MAX_CLASSES) - 1 },
-		[FULL_SETS] = { "different sets of events", FOR_JOINING(MAX_SETS) - 1 },
-		[FULL_CELLS] = { "sums of events (an event of a cgroup is one)", FOR_JOINING(MAX_CELLS) },
-		[FULL_TASKS] = { "tasks", MAX_TASKS },
-		[FULL_CGROUPS] = { "cgroups", MAX_CGROUPS },
-	};
-	enum classes_full full = leader->classes.full;
-
-	switch (-err) {
-	case ENODEV:
-		return;
-	case E2BIG:
-		pr_err("cannot share events: more than %d different ones on one cgroup", SET_EVENTS);
-		return;
-	case ENOSPC:
-		pr_err("cannot share events: all runs together count too many %s: at most %d (count fewer, or end other runs)",
-		       limits[full].what, limits[full].max);
-		return;
-	default:
-		pr_err("cannot share events: counting by cgroup failed: %s", strerror(-err));
-	}
-}
-
 /* Make and mark the scopes of all cgroups in a state. */
 static int add_rows(struct bperf_cgroups *cgroups, enum cgroup_state state)
 {
@@ -133,7 +102,7 @@ int bperf_cgroups__update(struct bperf_cgroups *cgroups)
 	if (!err && list->follows)
 		err = leader_cgroups__watch(cgroups->scopes.leader, cgroups->births);
 	if (err)
-		explain(cgroups->scopes.leader, err);
+		bperf_scopes__explain(&cgroups->scopes, err);
 	return err;
 }
 
@@ -185,7 +154,8 @@ int bperf_cgroups__new(struct leader *leader, struct cgroup_list *list, const in
 	if (!err && list->follows)
 		err = leader_cgroups__watch(leader, cgroups->births);
 	if (err) {
-		explain(leader, err);
+		if (err != -ENODEV)
+			bperf_scopes__explain(&cgroups->scopes, err);
 		bperf_cgroups__delete(cgroups);
 		return err;
 	}
@@ -202,13 +172,7 @@ void bperf_cgroups__delete(struct bperf_cgroups *cgroups)
 	free(cgroups);
 }
 
-int bperf_cgroups__read(struct bperf_cgroups *cgroups)
+struct bperf_scopes *bperf_cgroups__scopes(struct bperf_cgroups *cgroups)
 {
-	return bperf_scopes__read(&cgroups->scopes);
-}
-
-struct counts_values bperf_cgroups__on_cpu(const struct bperf_cgroups *cgroups, int event, int row,
-					   int cpu)
-{
-	return bperf_scopes__on_cpu(&cgroups->scopes, event, row, cpu);
+	return &cgroups->scopes;
 }

@@ -5,11 +5,11 @@
 /* The cgroups of one run, counted through shared events: a scope each. */
 
 #include "../bpf_skel/leader.h"
-#include "counts.h"
 
 #include <stdbool.h>
 
 struct bperf_cgroups;
+struct bperf_scopes;
 struct cgroup_list;
 struct leader;
 
@@ -46,11 +46,7 @@ __u64 bperf_cgroups__missed(const struct bperf_cgroups *cgroups);
 /** bperf_cgroups__delete() - NULL is ignored; the scopes end with leader__leave() */
 void bperf_cgroups__delete(struct bperf_cgroups *cgroups);
 
-/** bperf_cgroups__read() - what they have counted since they are, up to now; 0 or -errno */
-int bperf_cgroups__read(struct bperf_cgroups *cgroups);
-
-/** bperf_cgroups__on_cpu() - of one event (as in @slots) and cgroup (position in its list) */
-struct counts_values bperf_cgroups__on_cpu(const struct bperf_cgroups *cgroups, int event, int row,
-					   int cpu);
+/** bperf_cgroups__scopes() - their rows, by positions in the list; borrowed */
+struct bperf_scopes *bperf_cgroups__scopes(struct bperf_cgroups *cgroups);
 
 #endif

@@ -5,6 +5,7 @@
 #include "leader.h"
 #include "leader_cgroups.h"
 #include "leader_tasks.h"
+#include "msg.h"
 #include "util.h"
 
 #include <errno.h>
@@ -169,6 +170,48 @@ void bperf_scopes__drop(struct bperf_scopes *scopes, int row)
 	classes__drop_scope(&scopes->leader->classes, scope);
 	scopes->row_of[scope] = -1;
 	scopes->scope_of[row] = 0;
+}
+
+void bperf_scopes__explain(const struct bperf_scopes *scopes, int err)
+{
+	static const char *const whose[NR_CLASS_KINDS] = { "task", "cgroup" };
+	static const struct {
+		const char *what[NR_CLASS_KINDS];
+		int max;
+	} limits[] = {
+		[FULL_SCOPES] = { { "rows of tasks (a run has one, with --per-thread each thread)",
+				    "rows (each cgroup of a run has one)" }, MAX_SCOPES - 1 },
+		[FULL_CLASSES] = { { "different sets of runs that count a task",
+				     "different sets of runs that count a cgroup" },
+				   FOR_JOINING(MAX_CLASSES) - 1 },
+		[FULL_SETS] = { { "different sets of events", "different sets of events" },
+				FOR_JOINING(MAX_SETS) - 1 },
+		[FULL_CELLS] = { { "sums of events (an event of a set of runs is one)",
+				   "sums of events (an event of a cgroup is one)" },
+				 FOR_JOINING(MAX_CELLS) },
+		[FULL_TASKS] = { { "tasks", "tasks" }, MAX_TASKS },
+		[FULL_CGROUPS] = { { "cgroups", "cgroups" }, MAX_CGROUPS },
+	};
+
+	switch (-err) {
+	case E2BIG:
+		pr_err("cannot share events: more than %d different ones on one %s", SET_EVENTS,
+		       whose[scopes->kind]);
+		return;
+	case ENOSPC:
+		pr_err("cannot share events: all runs together count too many %s: at most %d (count fewer, or end other runs)",
+		       limits[scopes->leader->classes.full].what[scopes->kind],
+		       limits[scopes->leader->classes.full].max);
+		return;
+	case EOPNOTSUPP:
+		if (scopes->kind == OF_CGROUP)
+			break;
+		pr_err("cannot share events of tasks: this kernel cannot walk over one task alone (needs Linux 6.1)");
+		return;
+	}
+	pr_err("cannot share events: %s: %s",
+	       scopes->kind == OF_TASK ? "marking the tasks failed" : "counting by cgroup failed",
+	       strerror(-err));
 }
 
 int bperf_scopes__grow(struct bperf_scopes *scopes, int nr_rows)

@@ -51,6 +51,9 @@ int bperf_scopes__grow(struct bperf_scopes *scopes, int nr_rows);
 int bperf_scopes__add(struct bperf_scopes *scopes, int row, const int *is_switches, bool inherits,
 		      __u64 cgroup);
 
+/** bperf_scopes__explain() - say why a row's scope could not be made, or not marked: -errno */
+void bperf_scopes__explain(const struct bperf_scopes *scopes, int err);
+
 /** bperf_scopes__drop() - the scope of a row is to end with leader_tasks__remove_scopes(NO_RUN) */
 void bperf_scopes__drop(struct bperf_scopes *scopes, int row);
 

@@ -244,12 +244,28 @@ static int free_class(struct classes *c)
 	return no_room(c, FULL_CLASSES);
 }
 
+/* Write a class as @like, with cells of its own; nobody finds it yet. */
+static int write_class(struct classes *c, const struct reg_class *like)
+{
+	int cell = alloc_cells(c, c->set[like->set].nr), class;
+
+	if (cell < 0)
+		return cell;
+	class = free_class(c);
+	if (class < 0)
+		return class;
+	c->class[class] = *like;
+	c->class[class].cell = cell;
+	if ((__u32)class >= c->reg->nr_classes)
+		c->reg->nr_classes = class + 1;
+	return class;
+}
+
 /* The class of a base and a scope higher than all of it. */
 static int intern(struct classes *c, int base, int scope)
 {
 	bool inherits = c->reg->scope[scope].inherits;
-	struct reg_class *new;
-	int class = find_class(c, base, scope), child, set, cell;
+	int class = find_class(c, base, scope), child, set;
 
 	if (class >= 0)
 		return class;
@@ -264,24 +280,15 @@ static int intern(struct classes *c, int base, int scope)
 	set = union_set(c, c->class[base].set, c->reg->scope[scope].set);
 	if (set < 0)
 		return set;
-	cell = alloc_cells(c, c->set[set].nr);
-	if (cell < 0)
-		return cell;
-	class = free_class(c);
+	class = write_class(c, &(struct reg_class){
+		.base = base, .scope = scope, .child = child, .set = set,
+	});
 	if (class < 0)
 		return class;
-	new = &c->class[class];
-	new->base = base;
-	new->scope = scope;
-	new->child = inherits && child == base ? class : child;
-	new->set = set;
-	new->cell = cell;
-	new->carry = 0;
-	new->members = 0;
-	if ((__u32)class >= c->reg->nr_classes)
-		c->reg->nr_classes = class + 1;
+	if (inherits && child == base)
+		c->class[class].child = class;
 	step(c, "class-written");
-	set_state(new, REG_READY);
+	set_state(&c->class[class], REG_READY);
 	step(c, "class-added");
 	return class;
 }
@@ -307,21 +314,12 @@ int classes__cgroups_set(struct classes *c)
 
 int classes__add_newborn(struct classes *c, int set)
 {
-	int cell, class;
-	struct reg_class *new;
+	int class = write_class(c, &(struct reg_class){ .set = set });
 
-	cell = alloc_cells(c, c->set[set].nr);
-	if (cell < 0)
-		return cell;
-	class = free_class(c);
 	if (class < 0)
 		return class;
-	new = &c->class[class];
-	*new = (struct reg_class){ .set = set, .cell = cell };
-	if ((__u32)class >= c->reg->nr_classes)
-		c->reg->nr_classes = class + 1;
 	step(c, "newborn-written");
-	set_state(new, REG_READY);
+	set_state(&c->class[class], REG_READY);
 	step(c, "newborn-added");
 	return class;
 }

@@ -17,7 +17,7 @@
  *	3. the scope is freed
  */
 
-#include "../bpf_skel/leader.h"
+#include "../bpf_skel/leader_registry.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "foreign.h"
 
-#include "../bpf_skel/leader.h"
+#include "../bpf_skel/leader_registry.h"
 #include "attr_map.h"
 #include "util.h"
 

@@ -11,7 +11,7 @@
  * run the kernel frees them, and with the maps the perf events in them.
  */
 
-#include "../bpf_skel/leader.h"
+#include "../bpf_skel/leader_registry.h"
 #include "classes.h"
 
 #include <stdbool.h>
@@ -36,7 +36,8 @@ struct leader {
 	/* Of util/leader_events.c, mapped when first needed */
 	unsigned long *calls_seen;	/* how far the calls have been looked at */
 	const unsigned long *calls_made;
-	struct foreign_watch *watch;	/* CPU x slot */
+
+	struct foreign_watch *watch;	/* of util/leader_foreign.c; CPU x slot; NULL until needed */
 
 	/* Of util/leader_tasks.c, mapped */
 	struct cpu_state *cpus;		/* per CPU */

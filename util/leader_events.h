@@ -33,26 +33,6 @@ void leader_events__announce(void *opening, int first, int nr);
 void leader_events__repair(struct leader *leader);
 
 /**
- * leader_events__take_over() - have an event or group that another leader opened opened by ours
- * @first: its first slot
- */
-void leader_events__take_over(struct leader *leader, int first);
-
-/** leader_events__is_foreign() - whether the event of a slot is read from another leader, on any CPU */
-bool leader_events__is_foreign(const struct leader *leader, int slot);
-
-/** leader_events__has_foreign() - whether events of other leaders are read */
-bool leader_events__has_foreign(const struct leader *leader);
-
-/**
- * leader_events__watch() - replace events that their leader has stopped, if there are such
- *
- * To be called now and then while there are events of other leaders; takes the lock if need be.
- * Return: 0 or -errno.
- */
-int leader_events__watch(struct leader *leader);
-
-/**
  * leader_events__calls_fd() - for an epoll, edge triggered: calls for leader_events__answer()
  *
  * All runs get every call.

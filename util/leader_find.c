@@ -203,6 +203,7 @@ void leader__delete(struct leader *leader)
 		return;
 	leader_tasks__detach(leader);
 	leader_events__unmap(leader);
+	free(leader->watch);
 	if (leader->readings)
 		munmap(leader->readings, readings_size(leader));
 	if (leader->registry)

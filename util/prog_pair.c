@@ -3,7 +3,7 @@
 
 #include "bpf_target.h"
 #include "leader.h"
-#include "leader_events.h"
+#include "leader_foreign.h"
 #include "msg.h"
 #include "task_btf.h"
 #include "util.h"
@@ -89,7 +89,7 @@ static struct prog_plan *map_plan(int fd)
 
 static bool is_foreign(void *ctx, int slot)
 {
-	return leader_events__is_foreign(ctx, slot);
+	return leader_foreign__has(ctx, slot);
 }
 
 /* Bring the plan of a pair, ours or not, in line with its users; gone: there is nothing to do. */

@@ -7,6 +7,7 @@
  * its parts, each run that counts the program holds them, and with the last run it goes.
  */
 
+#include "../bpf_skel/leader_registry.h"
 #include "../bpf_skel/prog_pair.h"
 
 #include <stdbool.h>

@@ -13,7 +13,7 @@
  *	leave	event: user bit; when it was the last: CHANGING, events closed, FREE.  run: token 0
  */
 
-#include "../bpf_skel/leader.h"
+#include "../bpf_skel/leader_registry.h"
 
 #include <stdbool.h>
 

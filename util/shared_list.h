@@ -7,7 +7,7 @@
  * short look at what each CPU counts, and the map's entries with the leaders behind them.
  */
 
-#include "../bpf_skel/leader.h"
+#include "../bpf_skel/leader_registry.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leader of the established protocol (shared/design.md, section 6) and nothing of ours: one event,
- * read at each switch; what was added since the last run is for the followers.
+ * A leader of the established protocol (Documentation/design.md, "Other implementations") and nothing
+ * of ours: one event, read at each switch; what was added since the last run is for the followers.
  */
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-
-char LICENSE[] SEC("license") = "GPL";
+#include "readings.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -15,30 +12,18 @@ struct {
 	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
 } events SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct bpf_perf_event_value));
-	__uint(max_entries, 1);
-} prev_readings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct bpf_perf_event_value));
-	__uint(max_entries, 1);
-} diff_readings SEC(".maps");
+struct readings prev_readings SEC(".maps");
 
 SEC("raw_tp/sched_switch")
 int on_switch(void *ctx)
 {
 	struct bpf_perf_event_value now, *prev, *diff;
-	__u32 key = bpf_get_smp_processor_id(), zero = 0;
+	__u32 key = bpf_get_smp_processor_id();
 
 	if (bpf_perf_event_read_value(&events, key, &now, sizeof(now)))
 		return 0;
-	prev = bpf_map_lookup_elem(&prev_readings, &zero);
-	diff = bpf_map_lookup_elem(&diff_readings, &zero);
+	prev = reading_of(&prev_readings);
+	diff = reading_of(&diff_readings);
 	if (!prev || !diff)
 		return 0;
 	diff->counter = now.counter - prev->counter;

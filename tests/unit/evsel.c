@@ -26,11 +26,54 @@ static struct evlist *parse(struct pmus *pmus, const char *text)
 	return list;
 }
 
+static int use_x86(void **state)
+{
+	*state = data_pmus("x86");
+	return 0;
+}
+
+static int use_none(void **state)
+{
+	*state = data_pmus("none");
+	return 0;
+}
+
+static int end_use(void **state)
+{
+	pmus__delete(*state);
+	return 0;
+}
+
+/* An event, and its name when something was excluded; NULL: excluded already. */
+struct excluded {
+	const char *text, *name;
+};
+
+static void check_excluded(struct pmus *pmus, const struct excluded *rows, size_t nr,
+			   int (*exclude)(struct evsel *evsel))
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct evlist *list = parse(pmus, rows[i].text);
+		struct evsel *evsel = list->evsels[0];
+
+		assert_int_equal(exclude(evsel), rows[i].name ? 0 : -EALREADY);
+		assert_string_equal(evsel->name, rows[i].name ? rows[i].name : rows[i].text);
+		assert_int_equal(exclude(evsel), -EALREADY);
+		evlist__delete(list);
+	}
+}
+
+static int exclude_kernel(struct evsel *evsel)
+{
+	int err = evsel__exclude_kernel(evsel);
+
+	assert_true(evsel->attr.exclude_kernel && evsel->attr.exclude_hv);
+	return err;
+}
+
 static void excluded_kernels_show_in_names(void **state)
 {
-	static const struct {
-		const char *text, *name;	/* NULL: excluded already */
-	} rows[] = {
+	static const struct excluded rows[] = {
 		{ "cycles", "cycles:u" },
 		{ "cycles:p", "cycles:pu" },
 		{ "cycles:u", NULL },
@@ -40,48 +83,29 @@ static void excluded_kernels_show_in_names(void **state)
 		{ "mem:0x1000/4:w", "mem:0x1000/4:w:u" },
 		{ "sched:sched_switch", "sched:sched_switch:u" },
 	};
-	struct pmus *pmus = data_pmus("x86");
-	size_t i;
 
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct evlist *list = parse(pmus, rows[i].text);
-		struct evsel *evsel = list->evsels[0];
+	check_excluded(*state, rows, ARRAY_SIZE(rows), exclude_kernel);
+}
 
-		assert_int_equal(evsel__exclude_kernel(evsel), rows[i].name ? 0 : -EALREADY);
-		assert_string_equal(evsel->name, rows[i].name ? rows[i].name : rows[i].text);
-		assert_true(evsel->attr.exclude_kernel && evsel->attr.exclude_hv);
-		assert_int_equal(evsel__exclude_kernel(evsel), -EALREADY);
-		evlist__delete(list);
-	}
-	pmus__delete(pmus);
+static int exclude_guest(struct evsel *evsel)
+{
+	int err = evsel__exclude_guest(evsel);
+
+	assert_true(evsel->attr.exclude_guest && !evsel->attr.exclude_host);
+	return err;
 }
 
 static void excluded_guests_show_in_names(void **state)
 {
-	static const struct {
-		const char *text, *name;	/* NULL: excluded already */
-	} rows[] = {
+	static const struct excluded rows[] = {
 		{ "cycles", "cycles:H" },
 		{ "cycles:pu", "cycles:puH" },
 		{ "cycles:H", NULL },
 		{ "software/cs/", "software/cs/H" },
 		{ "cs/name=foo/u", "foo:H" },
 	};
-	struct pmus *pmus = data_pmus("x86");
-	size_t i;
 
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct evlist *list = parse(pmus, rows[i].text);
-		struct evsel *evsel = list->evsels[0];
-
-		assert_int_equal(evsel__exclude_guest(evsel), rows[i].name ? 0 : -EALREADY);
-		assert_string_equal(evsel->name, rows[i].name ? rows[i].name : rows[i].text);
-		assert_true(evsel->attr.exclude_guest && !evsel->attr.exclude_host);
-		evlist__delete(list);
-	}
-	pmus__delete(pmus);
+	check_excluded(*state, rows, ARRAY_SIZE(rows), exclude_guest);
 }
 
 static void cycles_may_become_a_clock(void **state)
@@ -98,10 +122,9 @@ static void cycles_may_become_a_clock(void **state)
 		{ "instructions", true, NULL },
 		{ "cs", true, NULL },
 	};
-	struct pmus *pmus = data_pmus("none");
+	struct pmus *pmus = *state;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct evlist *list = parse(pmus, rows[i].text);
 		struct evsel *evsel = list->evsels[0];
@@ -112,19 +135,16 @@ static void cycles_may_become_a_clock(void **state)
 		assert_string_equal(evsel->unit, rows[i].name ? "msec" : "");
 		evlist__delete(list);
 	}
-	pmus__delete(pmus);
 }
 
 static void user_level_is_the_protocols_byte(void **state)
 {
-	struct pmus *pmus = data_pmus("none");
+	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cycles:u");
 
-	(void)state;
 	/* attrs are compared as bytes by everybody who shares events */
 	assert_int_equal(((unsigned char *)&list->evsels[0]->attr)[40], 0x60);
 	evlist__delete(list);
-	pmus__delete(pmus);
 }
 
 static void instances_have_names(void **state)
@@ -140,10 +160,9 @@ static void instances_have_names(void **state)
 		{ "duration_time", "tool/duration_time/" },
 		{ "sched:sched_switch", "sched:sched_switch" },
 	};
-	struct pmus *pmus = data_pmus("x86");
+	struct pmus *pmus = *state;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct evlist *list = parse(pmus, rows[i].text);
 		char *name = evsel__pmu_event_name(list->evsels[0]);
@@ -152,7 +171,6 @@ static void instances_have_names(void **state)
 		free(name);
 		evlist__delete(list);
 	}
-	pmus__delete(pmus);
 }
 
 static void names_that_mislead_get_a_pmu(void **state)
@@ -168,10 +186,9 @@ static void names_that_mislead_get_a_pmu(void **state)
 		{ "cs,faults", true, "cs faults " },
 		{ "cs,duration_time", true, "cs tool/duration_time/ " },
 	};
-	struct pmus *pmus = data_pmus("x86");
+	struct pmus *pmus = *state;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct evlist *list = parse(pmus, rows[i].text);
 		char names[256] = "";
@@ -183,15 +200,13 @@ static void names_that_mislead_get_a_pmu(void **state)
 		assert_string_equal(names, rows[i].names);
 		evlist__delete(list);
 	}
-	pmus__delete(pmus);
 }
 
 static void filters_are_for_tracepoints(void **state)
 {
-	struct pmus *pmus = data_pmus("none");
+	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cs,sched:sched_switch,sched:sched_wakeup");
 
-	(void)state;
 	assert_int_equal(evlist__set_filter(list, 3, "a==1"), -EINVAL);
 	assert_int_equal(evlist__set_filter(list, 0, "a==1"), -EINVAL);
 	assert_null(list->evsels[1]->filter);
@@ -200,32 +215,28 @@ static void filters_are_for_tracepoints(void **state)
 	assert_string_equal(list->evsels[1]->filter, "a==1");
 	assert_string_equal(list->evsels[2]->filter, "(a==1) && (b==2)");
 	evlist__delete(list);
-	pmus__delete(pmus);
 }
 
 static void levels_are_overridden(void **state)
 {
-	struct pmus *pmus = data_pmus("none");
+	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cycles:k");
 
-	(void)state;
 	evlist__only_level(list, true);
 	assert_false(list->evsels[0]->attr.exclude_user);
 	assert_true(list->evsels[0]->attr.exclude_kernel);
 	assert_string_equal(list->evsels[0]->name, "cycles:k");
 	evlist__delete(list);
-	pmus__delete(pmus);
 }
 
 static void groups_of_different_cpus_are_parted(void **state)
 {
 	static const char *const cpus[] = { "0-1", "0", "0-1" };
-	struct pmus *pmus = data_pmus("none");
+	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "{cs,faults,migrations}");
 	char *text = evsel__group_text(list, list->evsels[0]);
 	int i;
 
-	(void)state;
 	assert_string_equal(text, "anon group { cs, faults, migrations }");
 	free(text);
 	for (i = 0; i < list->nr; i++)
@@ -240,16 +251,14 @@ static void groups_of_different_cpus_are_parted(void **state)
 	evlist__ungroup(list, list->evsels[0]);
 	assert_true(evsel__is_leader(list->evsels[1]));
 	evlist__delete(list);
-	pmus__delete(pmus);
 }
 
 static void counts_are_tables(void **state)
 {
-	struct pmus *pmus = data_pmus("none");
+	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cs");
 	struct evsel *evsel = list->evsels[0];
 
-	(void)state;
 	evsel->cpus = cpumap__parse("0-3");
 	assert_int_equal(evsel__alloc_counts(evsel), 0);
 	assert_int_equal(evsel->counts->nr_cpus, 4);
@@ -258,7 +267,6 @@ static void counts_are_tables(void **state)
 	evlist__delete(list);
 	evsel__delete(NULL);
 	evlist__delete(NULL);
-	pmus__delete(pmus);
 }
 
 static void slips_find_their_name(void **state)
@@ -286,10 +294,9 @@ static void slips_find_their_name(void **state)
 static void lists_are_repeated_for_cgroups(void **state)
 {
 	static const struct cgroup first = { .name = "a" }, second = { .name = "b" };
-	struct pmus *pmus = data_pmus("x86");
+	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cycles,{cs,faults:u}:W,cpu-clock");
 
-	(void)state;
 	for (int i = 0; i < list->nr; i++)
 		list->evsels[i]->cgroup = &first;
 	list->evsels[0]->merge_leader = list->evsels[3];
@@ -313,23 +320,23 @@ static void lists_are_repeated_for_cgroups(void **state)
 	assert_ptr_equal(list->evsels[4]->merge_leader, list->evsels[7]);
 	assert_null(list->evsels[5]->merge_leader);
 	evlist__delete(list);
-	pmus__delete(pmus);
 }
 
 int main(void)
 {
+#define TEST(name, setup) cmocka_unit_test_setup_teardown(name, setup, end_use)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(excluded_kernels_show_in_names),
-		cmocka_unit_test(excluded_guests_show_in_names),
-		cmocka_unit_test(cycles_may_become_a_clock),
-		cmocka_unit_test(user_level_is_the_protocols_byte),
-		cmocka_unit_test(instances_have_names),
-		cmocka_unit_test(names_that_mislead_get_a_pmu),
-		cmocka_unit_test(filters_are_for_tracepoints),
-		cmocka_unit_test(levels_are_overridden),
-		cmocka_unit_test(groups_of_different_cpus_are_parted),
-		cmocka_unit_test(counts_are_tables),
-		cmocka_unit_test(lists_are_repeated_for_cgroups),
+		TEST(excluded_kernels_show_in_names, use_x86),
+		TEST(excluded_guests_show_in_names, use_x86),
+		TEST(cycles_may_become_a_clock, use_none),
+		TEST(user_level_is_the_protocols_byte, use_none),
+		TEST(instances_have_names, use_x86),
+		TEST(names_that_mislead_get_a_pmu, use_x86),
+		TEST(filters_are_for_tracepoints, use_none),
+		TEST(levels_are_overridden, use_none),
+		TEST(groups_of_different_cpus_are_parted, use_none),
+		TEST(counts_are_tables, use_none),
+		TEST(lists_are_repeated_for_cgroups, use_x86),
 		cmocka_unit_test(slips_find_their_name),
 	};
 	char *tracefs = data_path("tracefs");

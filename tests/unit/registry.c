@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The registry without BPF: a fake kernel holds events, runs die at every step there is. */
+#include "crash.h"
 #include "util/registry.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#define MAX_STEPS 64
+#define DYING 2				/* token of the run that dies */
 
 /* The world around a registry. */
 struct world {
@@ -25,21 +19,6 @@ struct world {
 	int fail_at;			/* member whose events fail */
 	int nr_opened;
 };
-
-/* Where a "process" dies: at the n-th step it passes; the jump is its SIGKILL. */
-static struct {
-	jmp_buf env;
-	int countdown;			/* -1: never */
-	const char *name;		/* of the step it died at */
-} crash = { .countdown = -1 };
-
-static void fake_step(const char *name)
-{
-	if (crash.countdown < 0 || crash.countdown--)
-		return;
-	crash.name = name;
-	longjmp(crash.env, 1);
-}
 
 static bool fake_is_alive(void *ctx, __u32 token)
 {
@@ -56,7 +35,7 @@ static int fake_open(void *ctx, int first, int nr)
 		assert_false(world->has_event[first + i]);
 		world->has_event[first + i] = true;
 		world->nr_opened++;
-		fake_step("some-opened");
+		crash__step("some-opened");
 	}
 	return 0;
 }
@@ -67,9 +46,9 @@ static void fake_close(void *ctx, int first, int nr)
 
 	for (int i = 0; i < nr; i++) {
 		world->is_announced[first + i] = false;
-		fake_step("some-silent");
+		crash__step("some-silent");
 		world->has_event[first + i] = false;
-		fake_step("some-closed");
+		crash__step("some-closed");
 	}
 }
 
@@ -86,7 +65,7 @@ static struct registry_io io_of(struct world *world)
 		.open = fake_open,
 		.close = fake_close,
 		.announce = fake_announce,
-		.step = fake_step,
+		.step = crash__step,
 		.ctx = world,
 	};
 }
@@ -278,13 +257,14 @@ static void a_dead_run_is_forgotten_with_its_events(void **state)
 /* --- death at every step --- */
 
 /* Joins a group and events of its own and shared ones, leaves one, then goes. */
-static void live(struct world *world, int token)
+static void live(void *ctx)
 {
+	struct world *world = ctx;
 	const struct registry_io io = io_of(world);
 	int run, group, own;
 
 	registry__repair(world->reg, &io);
-	run = add_run(world, token);
+	run = add_run(world, DYING);
 	join(world, run, 7);
 	group = join_group(world, run, 20, 3);
 	own = join(world, run, 8);
@@ -293,89 +273,71 @@ static void live(struct world *world, int token)
 	registry__remove_run(world->reg, &io, run);
 }
 
-/* Returns whether it died before it was through. */
-static bool live_until(struct world *world, int token, int step)
+/* What the next run does after it died. */
+static void repair(void *ctx)
 {
-	crash.countdown = step;
-	if (setjmp(crash.env))
-		return true;
-	live(world, token);
-	crash.countdown = -1;
-	return false;
+	struct world *world = ctx;
+	const struct registry_io io = io_of(world);
+
+	registry__repair(world->reg, &io);
+}
+
+/* The living notice nothing, of the dead nothing is left. */
+static void check_witness(const struct world *world, int slot, int group)
+{
+	assert_true(world->has_event[slot]);
+	assert_true(world->has_event[group] && world->has_event[group + 1]);
+	assert_int_equal(nr_events(world), 3);
+	check(world);
 }
 
 static void death_at_any_step_is_repaired_by_the_next_run(void **state)
 {
 	struct world *world = *state;
-	const struct registry_io io = io_of(world);
-	const char *seen[MAX_STEPS] = {};
-	int nr_seen = 0, step;
-	int witness = add_run(world, 1);
+	struct crash_names seen = {};
+	int witness = add_run(world, 1), step;
 	int slot = join(world, witness, 7);
 	int group = join_group(world, witness, 30, 2);
 
-	assert_int_equal(nr_events(world), 3);
-	for (step = 0; live_until(world, 2, step); step++) {
-		bool is_known = false;
-
-		for (int i = 0; i < nr_seen; i++)
-			is_known |= !strcmp(seen[i], crash.name);
-		if (!is_known) {
-			assert_true(nr_seen < MAX_STEPS);
-			seen[nr_seen++] = crash.name;
-		}
-		world->dead[2] = true;
-		registry__repair(world->reg, &io);
-		/* The living notice nothing, of the dead nothing is left. */
+	check_witness(world, slot, group);
+	for (step = 0; crash__at(step, live, world); step++) {
+		crash__note(&seen);
+		world->dead[DYING] = true;
+		repair(world);
 		assert_int_equal(registry__nr_runs(world->reg), 1);
-		assert_true(world->has_event[slot]);
-		assert_true(world->has_event[group] && world->has_event[group + 1]);
-		assert_int_equal(nr_events(world), 3);
-		check(world);
-		world->dead[2] = false;
+		check_witness(world, slot, group);
+		world->dead[DYING] = false;
 	}
-	assert_int_equal(nr_events(world), 3);
-	check(world);
+	check_witness(world, slot, group);
 	/* The walk has been everywhere. */
 	assert_in_range(step, 30, 1000);
-	assert_in_range(nr_seen, 15, MAX_STEPS);
+	assert_in_range(seen.nr, 15, 64);
 }
 
 static void death_during_repair_is_repaired_too(void **state)
 {
 	struct world *world = *state;
-	const struct registry_io io = io_of(world);
 	int witness = add_run(world, 1);
 	int slot = join(world, witness, 7);
 	int group = join_group(world, witness, 30, 2);
 
-	for (int first = 0; live_until(world, 2, first); first++) {
+	for (int first = 0; crash__at(first, live, world); first++) {
 		struct registry before = *world->reg;
 		struct world copy = *world;
+		bool died = true;
 
 		/* Every step of the repair of that state, each from the same beginning. */
-		for (volatile int second = 0;; second++) {
-			bool died;
-
+		for (int second = 0; died; second++) {
 			*world->reg = before;
 			memcpy(world->has_event, copy.has_event, sizeof(copy.has_event));
 			memcpy(world->is_announced, copy.is_announced, sizeof(copy.is_announced));
-			world->dead[2] = true;
-			crash.countdown = second;
-			died = setjmp(crash.env) != 0;
-			if (!died)
-				registry__repair(world->reg, &io);
-			crash.countdown = -1;
+			world->dead[DYING] = true;
+			died = crash__at(second, repair, world);
 			if (died)
-				registry__repair(world->reg, &io);
-			assert_true(world->has_event[slot]);
-			assert_true(world->has_event[group] && world->has_event[group + 1]);
-			assert_int_equal(nr_events(world), 3);
-			check(world);
-			if (!died)
-				break;
+				repair(world);
+			check_witness(world, slot, group);
 		}
-		world->dead[2] = false;
+		world->dead[DYING] = false;
 	}
 }
 

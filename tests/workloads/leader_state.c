@@ -6,7 +6,7 @@
  * (readings at switches), lost (switches), inserts (that failed). Exit status 3: no leader.
  */
 #include "workload.h"
-#include "../../bpf_skel/leader.h"
+#include "../../bpf_skel/leader_registry.h"
 #include <linux/bpf.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_TESTS_FOREIGN_READINGS_H
+#define PERF_TESTS_FOREIGN_READINGS_H
+
+/* What leader and follower of the established protocol have in common: a reading per CPU. */
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+struct readings {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(key_size, sizeof(__u32));	/* 0 */
+	__uint(value_size, sizeof(struct bpf_perf_event_value));
+	__uint(max_entries, 1);
+};
+
+/* What the last run of the leader's program added on this CPU: the leader writes, followers read. */
+struct readings diff_readings SEC(".maps");
+
+static __always_inline struct bpf_perf_event_value *reading_of(struct readings *readings)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(readings, &zero);
+}
+
+char LICENSE[] SEC("license") = "GPL";
+
+#endif
