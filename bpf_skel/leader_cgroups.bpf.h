@@ -308,7 +308,8 @@ int on_attach(void *ctx __attribute__((unused)))
 
 /*
  * A cgroup was made: nothing has run in it yet. mkdir() is serialized by the kernel, so nobody else
- * is here. One below a newborn is counted with that one, until somebody finds it.
+ * is here. One below a newborn gets what that one would have had, too: who finds the upper one adds
+ * its scope to both (util/leader_cgroups.c).
  */
 SEC("?raw_tp/cgroup_mkdir")
 int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
@@ -327,8 +328,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	above = bpf_map_lookup_elem(&classes, &base);
 	class = bpf_map_lookup_elem(&classes, &newborn->class);
 	cgroup = bpf_map_lookup_elem(&cgroups, &newborn->pos);
-	if (!above || !class || !cgroup || newborn->state != NEWBORN_OFFERED ||
-	    (base && !above->scope)) {
+	if (!above || !class || !cgroup || newborn->state != NEWBORN_OFFERED) {
 		cgroup_clock.missed++;
 		goto call;
 	}
@@ -336,7 +336,8 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	newborn->parent = BPF_CORE_READ(css, parent, cgroup, kn, id);
 	bpf_probe_read_kernel_str(newborn->name, sizeof(newborn->name),
 				  BPF_CORE_READ(css, cgroup, kn, name));
-	class->base = base;
+	/* A class without a scope is a newborn's. */
+	class->base = above->scope ? base : above->base;
 	cgroup->class = newborn->class;
 	/* Full barriers: whoever finds it finds its class complete; who sees it taken, all of it. */
 	__sync_lock_test_and_set(&cgroup->id, newborn->id);

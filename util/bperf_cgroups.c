@@ -60,17 +60,15 @@ int bperf_cgroups__look(struct bperf_cgroups *cgroups)
 	return err;
 }
 
-bool bperf_cgroups__is_current(const struct bperf_cgroups *cgroups)
+bool bperf_cgroups__is_current(const struct bperf_cgroups *cgroups, enum cgroup_state state)
 {
 	const struct leader *leader = cgroups->scopes.leader;
 
-	if (cgroups->list->follows &&
+	if (state == CGROUP_NEW && cgroups->list->follows &&
 	    leader->registry->run[leader->run].births_seen != cgroups->births + 1)
 		return false;
 	for (int i = 0; i < cgroups->list->nr; i++) {
-		enum cgroup_state state = cgroups->list->cgroups[i]->state;
-
-		if (state == CGROUP_NEW || state == CGROUP_GONE)
+		if (cgroups->list->cgroups[i]->state == state)
 			return false;
 	}
 	return true;
@@ -82,25 +80,34 @@ __u64 bperf_cgroups__missed(const struct bperf_cgroups *cgroups)
 		       cgroups->scopes.leader->cgroup_clock->missed - cgroups->missed : 0;
 }
 
-int bperf_cgroups__update(struct bperf_cgroups *cgroups)
+/* What they have counted must have been read: it is nobody's now but of those above them. */
+static int drop_rows(struct bperf_cgroups *cgroups)
+{
+	for (int i = 0; i < cgroups->list->nr; i++) {
+		if (cgroups->list->cgroups[i]->state == CGROUP_GONE)
+			bperf_scopes__drop(&cgroups->scopes, i);
+	}
+	return leader_tasks__remove_scopes(cgroups->scopes.leader, NO_RUN);
+}
+
+static int add_new_rows(struct bperf_cgroups *cgroups)
 {
 	const struct cgroup_list *list = cgroups->list;
-	int nr_gone = 0, err = 0;
+	int err = 0;
 
-	for (int i = 0; i < list->nr; i++) {
-		if (list->cgroups[i]->state == CGROUP_GONE) {
-			bperf_scopes__drop(&cgroups->scopes, i);
-			nr_gone++;
-		}
-	}
-	if (nr_gone)
-		err = leader_tasks__remove_scopes(cgroups->scopes.leader, NO_RUN);
-	if (!err && list->nr > cgroups->scopes.nr_rows)
+	if (list->nr > cgroups->scopes.nr_rows)
 		err = bperf_scopes__grow(&cgroups->scopes, list->nr);
 	if (!err)
 		err = add_rows(cgroups, CGROUP_NEW);
 	if (!err && list->follows)
 		err = leader_cgroups__watch(cgroups->scopes.leader, cgroups->births);
+	return err;
+}
+
+int bperf_cgroups__update(struct bperf_cgroups *cgroups, enum cgroup_state state)
+{
+	int err = state == CGROUP_NEW ? add_new_rows(cgroups) : drop_rows(cgroups);
+
 	if (err)
 		bperf_scopes__explain(&cgroups->scopes, err);
 	return err;

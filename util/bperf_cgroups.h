@@ -5,12 +5,12 @@
 /* The cgroups of one run, counted through shared events: a scope each. */
 
 #include "../bpf_skel/leader.h"
+#include "cgroup.h"
 
 #include <stdbool.h>
 
 struct bperf_cgroups;
 struct bperf_scopes;
-struct cgroup_list;
 struct leader;
 
 /**
@@ -27,18 +27,19 @@ int bperf_cgroups__new(struct leader *leader, struct cgroup_list *list, const in
 		       const int *is_switches, int nr, struct bperf_cgroups **out);
 
 /**
- * bperf_cgroups__update() - count cgroups that came, count those no more that are gone
+ * bperf_cgroups__update() - count cgroups that came, or count those no more that are gone
+ * @state: which of the two: those that are CGROUP_NEW in its list, or CGROUP_GONE
  *
- * In its list those are CGROUP_NEW and CGROUP_GONE. The attr map must be locked.
+ * What is gone must have been read before. The attr map must be locked.
  * Return: 0, or -errno after a message.
  */
-int bperf_cgroups__update(struct bperf_cgroups *cgroups);
+int bperf_cgroups__update(struct bperf_cgroups *cgroups, enum cgroup_state state);
 
 /** bperf_cgroups__look() - note in the list which cgroups were made since the last time; 0 or -ENOMEM */
 int bperf_cgroups__look(struct bperf_cgroups *cgroups);
 
 /** bperf_cgroups__is_current() - bperf_cgroups__update() would have nothing to do */
-bool bperf_cgroups__is_current(const struct bperf_cgroups *cgroups);
+bool bperf_cgroups__is_current(const struct bperf_cgroups *cgroups, enum cgroup_state state);
 
 /** bperf_cgroups__missed() - cgroups that were made and could not be counted from the first */
 __u64 bperf_cgroups__missed(const struct bperf_cgroups *cgroups);

@@ -118,16 +118,16 @@ static int bperf__read(struct counter *self)
 	return bperf->is_enabled ? bperf__take(bperf, READ) : 0;
 }
 
-static int update_cgroups(struct bperf *bperf)
+static int update_cgroups(struct bperf *bperf, enum cgroup_state state)
 {
 	int err;
 
-	if (bperf_cgroups__is_current(bperf->cgroups))
+	if (bperf_cgroups__is_current(bperf->cgroups, state))
 		return 0;
 	err = attr_map__relock(bperf->attr_map);
 	if (err)
 		return err;
-	err = bperf_cgroups__update(bperf->cgroups);
+	err = bperf_cgroups__update(bperf->cgroups, state);
 	attr_map__unlock(bperf->attr_map);
 	return err;
 }
@@ -147,7 +147,7 @@ static int bperf__add(struct counter *self)
 
 	if (!bperf->cgroups)
 		return 0;
-	err = update_cgroups(bperf);
+	err = update_cgroups(bperf, CGROUP_NEW);
 	if (!err)
 		err = bperf__open_events(bperf);
 	if (err)
@@ -169,7 +169,7 @@ static int bperf__drop(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 
-	return bperf->cgroups ? update_cgroups(bperf) : 0;
+	return bperf->cgroups ? update_cgroups(bperf, CGROUP_GONE) : 0;
 }
 
 static int bperf__calls_fd(struct counter *self)

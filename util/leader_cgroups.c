@@ -220,13 +220,51 @@ static int change_others(struct marking *m, int nr)
 	return err;
 }
 
-/* One that is gone by now has counted only if it was a newborn. */
-static int class_of_gone(struct marking *m, const struct cgroup_scope *own)
+static const struct newborn *find_newborn(const struct leader *leader, __u64 id)
 {
-	int pos = id_map__get(&m->known, own->id);
+	for (int i = 0; i < MAX_NEWBORNS; i++) {
+		if (leader->newborns[i].state == NEWBORN_TAKEN && leader->newborns[i].id == id)
+			return &leader->newborns[i];
+	}
+	return NULL;
+}
 
-	return pos < 0 ? -ENOENT :
-			 classes__with(&m->leader->classes, *class_of(m->leader, pos), own->scope);
+/*
+ * As new_class(), of one that may be gone by now: where it was is known from its birth, and nothing
+ * else can have counted there.
+ */
+static int class_by_birth(struct marking *m, __u64 id)
+{
+	struct classes *c = &m->leader->classes;
+	int pos = id_map__get(&m->known, id), class = pos < 0 ? -ENOENT : (int)*class_of(m->leader, pos);
+
+	while (id && class >= 0) {
+		int own = id_map__get(&m->own, id);
+		const struct newborn *newborn = find_newborn(m->leader, id);
+
+		if (own >= 0)
+			class = classes__with(c, class, m->list[own].scope);
+		id = newborn ? newborn->parent : 0;
+	}
+	return class;
+}
+
+/* Those below ours that a walk did not meet. */
+static int change_newborns(struct marking *m)
+{
+	for (int i = 0; i < MAX_NEWBORNS; i++) {
+		const struct newborn *newborn = &m->leader->newborns[i];
+		int class;
+
+		if (__atomic_load_n(&newborn->state, __ATOMIC_ACQUIRE) != NEWBORN_TAKEN ||
+		    m->class[newborn->pos])
+			continue;
+		class = class_by_birth(m, newborn->id);
+		if (class < 0 && class != -ENOENT)
+			return class;
+		m->class[newborn->pos] = class < 0 ? 0 : class;
+	}
+	return 0;
 }
 
 /* Make all classes first: when there is no room for one, nothing has been changed. */
@@ -238,11 +276,13 @@ static int mark(struct marking *m, int nr)
 	for (int i = 0; i < nr && !err; i++) {
 		classes[i] = new_class(m, m->list[i].dir);
 		if (classes[i] == -ENOENT)
-			classes[i] = class_of_gone(m, &m->list[i]);
+			classes[i] = class_by_birth(m, m->list[i].id);
 		err = classes[i] < 0 && classes[i] != -ENOENT ? classes[i] : 0;
 	}
 	if (!err)
 		err = change_others(m, nr);
+	if (!err)
+		err = change_newborns(m);
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
 		if (m->class[i])
 			set_class(m->leader, i, m->class[i]);
@@ -260,8 +300,26 @@ static int mark(struct marking *m, int nr)
 	return err ? err : begin_epoch(m->leader);
 }
 
-int leader_cgroups__mark(struct leader *leader, const struct cgroup_fs *fs,
-			 const struct cgroup_scope *list, int nr)
+/* How many births all living watchers have looked at. Return: whether there is a watcher. */
+static bool find_settled(const struct leader *leader, __u64 *births)
+{
+	bool is_watched = false;
+
+	*births = leader->cgroup_clock->births;
+	for (int i = 0; i < MAX_RUNS; i++) {
+		const struct reg_run *run = &leader->registry->run[i];
+
+		if (!run->births_seen || !run->token || !leader__is_run_alive(run->token))
+			continue;
+		is_watched = true;
+		if (run->births_seen - 1 < *births)
+			*births = run->births_seen - 1;
+	}
+	return is_watched;
+}
+
+static int mark_once(struct leader *leader, const struct cgroup_fs *fs,
+		     const struct cgroup_scope *list, int nr)
 {
 	struct marking *m = calloc(1, sizeof(*m));
 	int err = -ENOMEM;
@@ -281,6 +339,21 @@ int leader_cgroups__mark(struct leader *leader, const struct cgroup_fs *fs,
 	id_map__clear(&m->known);
 	free(m->class);
 	free(m);
+	return err;
+}
+
+int leader_cgroups__mark(struct leader *leader, const struct cgroup_fs *fs,
+			 const struct cgroup_scope *list, int nr)
+{
+	__u64 settled, births = leader->cgroup_clock->births;
+	int err = mark_once(leader, fs, list, nr);
+
+	if (err || !find_settled(leader, &settled))
+		return err;
+	/* One that was made meanwhile may have got the class that those above it had before. */
+	err = leader_tasks__wait(leader);
+	if (!err && leader->cgroup_clock->births != births)
+		err = mark_once(leader, fs, list, nr);
 	return err;
 }
 
@@ -390,24 +463,6 @@ int leader_cgroups__unmark(struct leader *leader, int run)
 bool leader_cgroups__watches(const struct leader *leader, int run)
 {
 	return run < MAX_RUNS && leader->registry->run[run].births_seen;
-}
-
-/* How many births all living watchers have looked at. Return: whether there is a watcher. */
-static bool find_settled(const struct leader *leader, __u64 *births)
-{
-	bool is_watched = false;
-
-	*births = leader->cgroup_clock->births;
-	for (int i = 0; i < MAX_RUNS; i++) {
-		const struct reg_run *run = &leader->registry->run[i];
-
-		if (!run->births_seen || !run->token || !leader__is_run_alive(run->token))
-			continue;
-		is_watched = true;
-		if (run->births_seen - 1 < *births)
-			*births = run->births_seen - 1;
-	}
-	return is_watched;
 }
 
 /* Free what lies ready for nobody: taken back just now, or by a run that died. */

@@ -20,12 +20,10 @@ make_top() {
 # remove_top : with all below it; who is in it ends
 remove_top() {
 	[ -n "${top:-}" ] && [ -d "$top" ] || return 0
-	local dir pid tries
+	local tries
 	for ((tries = 0; tries < 100; tries++)); do
-		while read -r dir; do
-			while read -r pid; do kill -KILL "$pid" 2>/dev/null || :; done <"$dir/cgroup.procs"
-			rmdir "$dir" 2>/dev/null || :
-		done < <(find "$top" -depth -type d 2>/dev/null)
+		xargs -r kill -KILL 2>/dev/null < <(find "$top" -name cgroup.procs -exec cat {} +) || :
+		find "$top" -depth -type d -exec rmdir {} + 2>/dev/null || :
 		[ -d "$top" ] || return 0
 		sleep 0.05
 	done
@@ -46,6 +44,16 @@ work_in() {
 	local iter=$1
 	shift
 	"$WORKLOADS/in_cgroups" "$iter" "${@/%//cgroup.procs}"
+}
+
+# names FILE : the cgroups of CSV, in order, each once
+names() {
+	awk -F, 'NF > 6 && !seen[$4]++ { printf "%s%s", n++ ? " " : "", $4 }' "$1"
+}
+
+# no_leader : for this test's map; others may have theirs
+no_leader() {
+	! state >/dev/null 2>&1
 }
 
 # value EVENT CGROUP FILE : of CSV, the sum over its rows

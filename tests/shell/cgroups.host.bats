@@ -16,21 +16,11 @@ teardown() {
 	remove_map
 }
 
-# no_leader : for this test's map; others may have theirs
-no_leader() {
-	! state >/dev/null 2>&1
-}
-
 # says STATUS TEXT COMMAND... : prints nothing but that, to stderr
 says() {
 	local status=$1 text=$2
 	shift 2
 	refused "$status" "$@" <<<"$text"
-}
-
-# names FILE : the cgroups of CSV, in order, each once
-names() {
-	awk -F, 'NF > 6 && !seen[$4]++ { printf "%s%s", n++ ? " " : "", $4 }' "$1"
 }
 
 # spin_in DIR SECONDS : a process that does, there
@@ -160,18 +150,6 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	kill -KILL "$run_pid"
 	wait "$run_pid" || :
 	shared -a -x, -o /dev/null -e page-faults true
-	same_state "$T/before"
-	# and when one of its cgroups has gone
-	mkdir "$top/w"
-	PERF_TEST_KILL_AT=scope-dropped background "$T/dies" perf stat --bpf-counters \
-		--bpf-attr-map "$ATTR_MAP" -a -x, -o /dev/null -e page-faults \
-		--for-each-cgroup "glob:$name/w" -I 50
-	dies=$!
-	wait_for polls "$dies"
-	rmdir "$top/w"
-	wait "$dies" || :
-	grep -q scope-dropped "$T/dies"
-	shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/a" true
 	same_state "$T/before"
 	end_run "$stays" INT 130
 	[ ! -s "$T/stays.err" ]

@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Edges of counting by cgroup on this machine: the end of one, thousands of them, a namespace.
+
+load helpers
+load shared
+load cgroups
+
+T=$BATS_TEST_TMPDIR
+
+teardown() {
+	remove_top
+	end_jobs
+	remove_map
+}
+
+@test "a cgroup that goes between two intervals keeps what it did in the last" {
+	make_top
+	mkdir "$top/w"
+	start_run keeps -a -e page-faults -I 500 --for-each-cgroup "glob:$name/w,$name"
+	wait_for grep -q "$name/w" "$T/keeps.csv"
+	bash -c "echo \$\$ >$top/w/cgroup.procs && exec $WORKLOADS/faults 3000"
+	rmdir "$top/w"
+	end_run "$run_pid" INT 130
+	[ "$(value page-faults "$name/w" "$T/keeps.csv")" = "$(value page-faults "$name" "$T/keeps.csv")" ]
+	[ "$(value page-faults "$name/w" "$T/keeps.csv" | cut -d. -f1)" -ge 3000 ]
+	wait_for no_leader
+}
+
+@test "ten thousand cgroups are counted in less than 100 MB" {
+	make_top
+	seq -f "$top/w%.0f" 10000 | xargs mkdir
+	start_run many -a -e page-faults --for-each-cgroup "glob:$name/w*"
+	local kb
+	# What the process has, and its maps.
+	kb=$(awk '/^VmHWM:/ { sum += $2 } /^memlock:/ { sum += $2 / 1024 } END { printf "%.0f", sum }' \
+		"/proc/$run_pid/status" "/proc/$run_pid/fdinfo"/*)
+	in_range "$kb" 5000 100000
+	bash -c "echo \$\$ >$top/w7777/cgroup.procs && exec $WORKLOADS/faults 3000"
+	end_run "$run_pid" INT 130
+	[ "$(awk -F, 'NF > 6' "$T/many.csv" | wc -l)" = 10000 ]
+	in_range "$(value page-faults "$name/w7777" "$T/many.csv")" 3000 4000
+	wait_for no_leader
+}
+
+@test "in a cgroup namespace its cgroups are named from its top" {
+	unshare -C true 2>/dev/null || skip_or_fail "no cgroup namespaces here"
+	make_top
+	mkdir -p "$top"/a/b
+	[ -e "$mount/cgroup.procs" ] && ! [ -e "$mount/tasks" ] || skip_or_fail "perf_event is in v1 here"
+	# shellcheck disable=SC2016 # the inner shell's
+	bash -c 'echo $$ >"$1/a/cgroup.procs" && exec unshare -C -m bash -ec '\''
+		while umount "$2" 2>/dev/null; do :; done
+		mount -t cgroup2 cgroup2 "$2"
+		perf stat --bpf-counters --bpf-attr-map "$3" -a -x, -o "$4" -e page-faults \
+			--for-each-cgroup b,@self,/,.. -- "$5" 3000'\'' bash "$@"' \
+		bash "$top" "$mount" "$ATTR_MAP" "$T/out" "$WORKLOADS/faults" 2>"$T/err"
+	[ "$(names "$T/out")" = "b /" ]
+	[ "$(cat "$T/err")" = "perf stat: no access to cgroup $mount/..: No such file or directory: skipped" ]
+	[ "$(value page-faults / "$T/out" | cut -d. -f1)" -ge 3000 ]
+	wait_for no_leader
+}
+
+@test "plain events: how many descriptors would be needed is said" {
+	make_top
+	mkdir "$top"/w{1..20}
+	ulimit -n 40
+	refused 1 setpriv --bounding-set=-sys_resource perf stat -a -e cs,page-faults \
+		--for-each-cgroup "glob:$name/w*" true <<-EOF
+	perf stat: counting by cgroup needs $((20 * 2 * $(nproc))) descriptors (cgroups: 20, events of each on each CPU), but the limit is 40 (raise it with ulimit -n, or count with --bpf-counters)
+	EOF
+}
