@@ -26,7 +26,7 @@
 #define POLL_US 10000
 
 static const char who_may[] =
-	" (it belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)";
+	" (it, or the way to it, belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)";
 
 /* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
 static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
