@@ -347,7 +347,11 @@ static int check_map(struct attr_map *map)
 
 static int say_open_failed(const struct attr_map *map, int err)
 {
+	const char *name = strrchr(map->path, '/');
+
 	pr_err("cannot share events: cannot open the attr map %s: %s%s", map->path, strerror(-err),
+	       err == -EPERM && strchr(name ? name : map->path, '.') ?
+				" (the BPF file system takes no name with a dot in it)" :
 	       err == -EPERM  ? " (needs CAP_BPF and CAP_SYS_ADMIN: run as root)" :
 	       err == -EACCES ? who_may : "");
 	return err;
