@@ -26,7 +26,7 @@
 #define POLL_US 10000
 
 static const char who_may[] =
-	" (it belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)";
+	" (it, or the way to it, belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)";
 
 /* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
 static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
@@ -343,7 +343,11 @@ static int check_map(struct attr_map *map)
 
 static int say_open_failed(const struct attr_map *map, int err)
 {
+	const char *name = strrchr(map->path, '/');
+
 	pr_err("cannot share events: cannot open the attr map %s: %s%s", map->path, strerror(-err),
+	       err == -EPERM && strchr(name ? name : map->path, '.') ?
+				" (the BPF file system takes no name with a dot in it)" :
 	       err == -EPERM  ? " (needs CAP_BPF and CAP_SYS_ADMIN: run as root)" :
 	       err == -EACCES ? who_may : "");
 	return err;

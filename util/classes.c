@@ -336,24 +336,29 @@ int classes__with(struct classes *c, int class, int scope)
 	return base < 0 ? base : intern(c, base, top);
 }
 
-static int without(struct classes *c, int class, int scope)
+/*
+ * Not one scope after the other: what is in between would have scopes of the run, and be made when
+ * all that have are already looked for.
+ */
+static int without(struct classes *c, int class, __u32 run)
 {
-	int top = c->class[class].scope, base;
+	const struct reg_class *whole = &c->class[class];
+	int base;
 
-	if (!class || top < scope)
-		return class;
-	if (top == scope)
-		return c->class[class].base;
-	base = without(c, c->class[class].base, scope);
-	return base < 0 ? base : intern(c, base, top);
+	if (!class)
+		return 0;
+	base = without(c, whole->base, run);
+	if (base < 0 || classes__is_newborn(c, class) || c->reg->scope[whole->scope].run == run)
+		return base;
+	return (__u32)base == whole->base ? class : intern(c, base, whole->scope);
 }
 
-int classes__without(struct classes *c, int class, int scope)
+int classes__without(struct classes *c, int class, int run)
 {
 	int smaller;
 
 	c->is_leaving = true;
-	smaller = without(c, class, scope);
+	smaller = without(c, class, run + 1);
 	c->is_leaving = false;
 	return smaller;
 }

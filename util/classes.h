@@ -69,12 +69,13 @@ void classes__drop_scope(struct classes *c, int scope);
 void classes__free_scope(struct classes *c, int scope);
 
 /**
- * classes__with(), classes__without() - the class with a scope more or less, made if need be
+ * classes__with(), classes__without() - the class with a scope, without all scopes of a run; made if
+ * need be, and none else that has scopes of the run
  *
  * Return: the class, 0 is the empty one; -ENOSPC, -E2BIG or -errno of add_chunk().
  */
 int classes__with(struct classes *c, int class, int scope);
-int classes__without(struct classes *c, int class, int scope);
+int classes__without(struct classes *c, int class, int run);
 bool classes__contain(const struct classes *c, int class, int scope);
 
 /** classes__of_cgroups() - whether a class has scopes of cgroups; others have scopes of tasks */

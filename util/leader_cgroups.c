@@ -364,24 +364,6 @@ static bool is_of_run(const struct leader *leader, int scope, int run)
 	return leader->registry->scope[scope].run == (__u32)run + 1;
 }
 
-/* The class without the scopes of a run, or -errno. */
-static int without(struct leader *leader, int class, int run)
-{
-	const struct reg_class *table = leader->classes.class;
-
-	for (int pos = class; pos > 0;) {
-		int scope = table[pos].scope;
-
-		if (!is_of_run(leader, scope, run)) {
-			pos = table[pos].base;
-			continue;
-		}
-		class = classes__without(&leader->classes, class, scope);
-		pos = class;
-	}
-	return class;
-}
-
 /* Nobody follows cgroups any more, and what their last slices counted is nobody's. */
 static int forget_running(struct leader *leader)
 {
@@ -419,7 +401,8 @@ static int remove_from_table(struct leader *leader, int run, const struct id_map
 	int err = 0;
 
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
-		int class = is_used(leader, i) ? without(leader, *class_of(leader, i), run) : 0;
+		int class = is_used(leader, i) ?
+				    classes__without(&leader->classes, *class_of(leader, i), run) : 0;
 
 		if (class < 0)
 			err = class;

@@ -371,29 +371,18 @@ static bool is_of_run(const struct leader *leader, int scope, int run)
 	return leader->registry->scope[scope].run == (__u32)run + 1;
 }
 
-/* How many scopes a class has, and a scope of the run among them; 0: none. */
-static int find_scope(const struct leader *leader, int class, int run, int *depth)
+/* Whether a class has a scope of the run, and how many of all. */
+static bool find_scope(const struct leader *leader, int class, int run, int *depth)
 {
 	const struct reg_class *table = leader->classes.class;
-	int found = 0;
+	bool is_found = false;
 
 	*depth = 0;
 	for (; class; class = table[class].base) {
 		++*depth;
-		if (is_of_run(leader, table[class].scope, run))
-			found = table[class].scope;
+		is_found |= is_of_run(leader, table[class].scope, run);
 	}
-	return found;
-}
-
-/* The class without all scopes of a run; or -errno. */
-static int class_without(struct leader *leader, int class, int run)
-{
-	int scope, depth;
-
-	while (class > 0 && (scope = find_scope(leader, class, run, &depth)))
-		class = classes__without(&leader->classes, class, scope);
-	return class;
+	return is_found;
 }
 
 /* Whether tasks are in a class with a scope of the run. */
@@ -435,14 +424,13 @@ static int unmark(struct leader *leader, int run)
 	int err = 0, depth;
 
 	begin_marking(leader, MARK_NOW);
-	/* New classes may be made for it: none of them has a scope of the run in the end. */
 	for (__u32 i = 1; i < leader->registry->nr_classes && !err; i++) {
 		int to;
 
 		if (leader->classes.class[i].state != REG_READY ||
 		    !find_scope(leader, i, run, &depth))
 			continue;
-		to = class_without(leader, i, run);
+		to = classes__without(&leader->classes, i, run);
 		err = to < 0 ? to : add_transition(leader, i, to);
 	}
 	while (!err) {
@@ -499,7 +487,7 @@ static int fold_all(struct leader *leader, int run)
 	}
 	qsort(leaving, nr, sizeof(*leaving), compare_depth);
 	for (int i = 0; i < nr; i++) {
-		int into = class_without(leader, leaving[i].class, run);
+		int into = classes__without(&leader->classes, leaving[i].class, run);
 
 		if (into < 0)
 			return into;

@@ -231,6 +231,8 @@ end_run() {
 		<<<"perf stat: cannot share events through '/tmp/no_map': not on a BPF file system (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)"
 	refused 1 perf stat --bpf-counters --bpf-attr-map /sys/fs/bpf/no/such/map -a -e cs true \
 		<<<"perf stat: cannot share events through '/sys/fs/bpf/no/such/map': No such file or directory (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)"
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP.x" -a -e cs true \
+		<<<"perf stat: cannot share events: cannot open the attr map $ATTR_MAP.x: Operation not permitted (the BPF file system takes no name with a dot in it)"
 	[ ! -e /tmp/no_map_lock ]
 }
 

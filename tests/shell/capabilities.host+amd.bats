@@ -95,13 +95,13 @@ admin="CAP_SYS_ADMIN (to find what others share by its ids)"
 	shared -a -x, -o "$T/out" -e cs true
 	refused 1 with +bpf,+perfmon,+sys_admin,+dac_read_search "$mine/perf" stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: cannot open the attr map $ATTR_MAP: Permission denied (it belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)"
+		<<<"perf stat: cannot share events: cannot open the attr map $ATTR_MAP: Permission denied (it, or the way to it, belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)"
 	counts +bpf,+perfmon,+sys_admin,+dac_override
 	# the lock alone, which is opened for reading
 	chown $nobody "$ATTR_MAP"
 	refused 1 with +bpf,+perfmon,+sys_admin "$mine/perf" stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: cannot open ${ATTR_MAP}_lock: Permission denied (it belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)"
+		<<<"perf stat: cannot share events: cannot open ${ATTR_MAP}_lock: Permission denied (it, or the way to it, belongs to another user: needs CAP_DAC_OVERRIDE, or another path with --bpf-attr-map)"
 	counts +bpf,+perfmon,+sys_admin,+dac_override
 }
 

@@ -190,6 +190,27 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
+@test "a run that dies between making its classes, of nested cgroups that others count, leaves none" {
+	make_top
+	mkdir "$top/a"
+	local n status
+	start_run stays -a -e page-faults --for-each-cgroup "$name"
+	state >"$T/before"
+	for list in "$name,$name/a" "$name/a,$name"; do
+		for ((n = 10; n < 24; n++)); do
+			status=0
+			PERF_TEST_KILL_AT=$n shared -a -x, -o /dev/null -e page-faults,context-switches \
+				--for-each-cgroup "$list" true >"$T/dies" 2>&1 || status=$?
+			[ $status = 137 ]
+			shared -a -x, -o "$T/next" -e page-faults true
+			same_state "$T/before"
+		done
+		grep -q 'class\|cgroup\|epoch' "$T/dies"
+	done
+	end_run "$run_pid" INT 130
+	wait_for no_leader
+}
+
 @test "metrics are those of each cgroup" {
 	make_top
 	mkdir -p "$top"/{busy,idle}

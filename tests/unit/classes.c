@@ -123,9 +123,9 @@ static void a_set_of_scopes_is_one_class_whatever_the_order(void **state)
 
 		for (int i = 0; i < 3; i++) {
 			assert_true(classes__contain(&world->c, class, scope[orders[o][i]]));
-			class = classes__without(&world->c, class, scope[orders[o][i]]);
+			class = without(world, class, scope[orders[o][i]]);
 			assert_false(classes__contain(&world->c, class, scope[orders[o][i]]));
-			assert_int_equal(classes__without(&world->c, class, scope[orders[o][i]]),
+			assert_int_equal(without(world, class, scope[orders[o][i]]),
 					 class);
 		}
 		assert_int_equal(class, 0);
@@ -133,6 +133,24 @@ static void a_set_of_scopes_is_one_class_whatever_the_order(void **state)
 	/* Three scopes make 7 sets and no more. */
 	assert_int_equal(nr_classes(world), 7);
 	check(world);
+}
+
+static void leaving_makes_no_class_with_scopes_of_the_run(void **state)
+{
+	struct world *world = *state;
+	int stays = add_scope(world, 1, true), class = with(world, 0, stays), all = class, nr;
+
+	for (int i = 0; i < 4; i++)
+		all = with(world, all, classes__add_scope(&world->c, 1 + i % 2, 0, true, 0));
+	nr = nr_classes(world);
+	/* 1, {of run 1, of run 2, of run 1, of run 2} */
+	assert_int_equal(classes__without(&world->c, all, 3), all);
+	assert_int_equal(nr_classes(world), nr);
+	assert_int_equal(world->class[classes__without(&world->c, all, 1)].scope,
+			 world->class[all].scope);
+	assert_int_equal(nr_classes(world), nr + 2);
+	assert_int_equal(classes__without(&world->c, classes__without(&world->c, all, 1), 2), class);
+	assert_int_equal(nr_classes(world), nr + 2);
 }
 
 static void children_get_the_scopes_that_inherit(void **state)
@@ -247,7 +265,7 @@ static void a_run_can_leave_full_tables(void **state)
 			occupy(world, i, 0, 0);
 	}
 	assert_int_equal(classes__with(&world->c, 0, b), -ENOSPC);
-	smaller = classes__without(&world->c, class, a);
+	smaller = without(world, class, a);
 	assert_in_range(smaller, FOR_JOINING(MAX_CLASSES), MAX_CLASSES - 1);
 	assert_false(classes__contain(&world->c, smaller, a));
 	assert_true(classes__contain(&world->c, smaller, b));
@@ -358,6 +376,7 @@ int main(void)
 		TEST(a_class_and_its_children_get_sets_of_their_own_from_a_used_up_table),
 		TEST(too_many_events_are_refused_and_leave_nothing),
 		TEST(a_set_of_scopes_is_one_class_whatever_the_order),
+		TEST(leaving_makes_no_class_with_scopes_of_the_run),
 		TEST(children_get_the_scopes_that_inherit),
 		TEST(cells_fill_chunks_without_straddling_them),
 		TEST(a_chunk_that_cannot_be_made_is_an_error_and_no_class),

@@ -156,6 +156,7 @@ static void repair(void *ctx)
 {
 	struct world *world = ctx;
 
+	give_back(world);
 	classes__repair(&world->c);
 	for (__u32 i = 1; i < world->reg->nr_scopes; i++) {
 		if (world->reg->scope[i].run == DYING + 1)

@@ -36,6 +36,8 @@ struct world {
 	__u32 living;		/* bit per scope */
 	__u64 random;
 	struct classes c;
+	/* one that is removed alone has a run of its own for the time */
+	struct { int scope; __u32 run; } alone;
 };
 
 /* Called at every step, for a reader that comes by; NULL: none does. */
@@ -247,20 +249,39 @@ static inline int deepest(const struct world *world, int scope)
 	return found;
 }
 
+static inline void give_back(struct world *world)
+{
+	if (world->alone.scope)
+		world->reg->scope[world->alone.scope].run = world->alone.run;
+	world->alone.scope = 0;
+}
+
+static inline int without(struct world *world, int class, int scope)
+{
+	int smaller;
+
+	world->alone.scope = scope;
+	world->alone.run = world->reg->scope[scope].run;
+	world->reg->scope[scope].run = MAX_RUNS;
+	smaller = classes__without(&world->c, class, MAX_RUNS - 1);
+	give_back(world);
+	return smaller;
+}
+
 static inline void remove_scope(struct world *world, int scope)
 {
 	int class;
 
 	world->living &= ~(1U << scope);
 	for (int i = 0; i < NR_TASKS; i++) {
-		int to = classes__without(&world->c, world->task[i].class, scope);
+		int to = without(world, world->task[i].class, scope);
 
 		assert_return_code(to, 0);
 		world->task[i].class = to;
 		world->task[i].scopes &= ~(1U << scope);
 	}
 	while ((class = deepest(world, scope))) {
-		int into = classes__without(&world->c, class, scope);
+		int into = without(world, class, scope);
 
 		assert_return_code(into, 0);
 		classes__fold(&world->c, class, into);
