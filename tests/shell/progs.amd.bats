@@ -300,7 +300,11 @@ target_twin $twin raw_tracepoint 1 2 $a"
 
 @test "perf list bpf shows what can be counted, and why the others cannot" {
 	"$WORKLOADS/progrun" -n "$P/target_plain"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	prog_run empty 7
+	echo 0 >/proc/sys/kernel/bpf_stats_enabled
 	perf list bpf >"$T/out"
+	grep -A1 -F "id:$(id empty) OR name:target_empty" "$T/out" | grep -F '[7 runs]'
 	grep -F "id:$(id loop) OR name:target_loop" "$T/out"
 	grep -A1 -F "id:$(id plain) OR name:target_plain" "$T/out" | grep -F 'cannot be counted: it has no BTF'
 	perf list --raw-dump bpf >"$T/raw"
@@ -333,6 +337,19 @@ target_twin $twin raw_tracepoint 1 2 $a"
 	refused 1 prog_stat -b "name:target_plain" true <<-END
 		perf stat: -b name:target_plain: 'target_plain' (id $(id plain)) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
 	END
-	# Of several with one name those that can be counted are.
+	nothing_attached
+}
+
+@test "a program that is interpreted is refused, and of several with one name the others are counted" {
+	echo 0 >/proc/sys/net/core/bpf_jit_enable || skip_or_fail "this kernel compiles all programs"
+	mkdir "$P/slow"
+	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$P/slow"
+	echo 1 >/proc/sys/net/core/bpf_jit_enable
+	refused 1 prog_stat -b "pinned:$P/slow/target_loop" true <<-END
+		perf stat: -b pinned:$P/slow/target_loop: 'target_loop' (id $(id_of "$P/slow/target_loop")) cannot be counted: it is interpreted: only compiled programs can be traced (net.core.bpf_jit_enable=1, and load it again)
+	END
+	prog_stat -b name:target_loop -x, -o "$T/out" -e bpf_runs -- bash -c "
+		'$WORKLOADS/progrun' '$P/target_loop' 5; '$WORKLOADS/progrun' '$P/slow/target_loop' 6"
+	is_equal "$(field bpf_runs 1 "$T/out")" 5
 	nothing_attached
 }
