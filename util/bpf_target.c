@@ -354,9 +354,9 @@ static char *explain(const struct bpf_target *target, int err, const char *word)
 	if (err == EPERM || err == EACCES)
 		return strdup("not permitted: needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)");
 	if (word && strstr(word, "recursively attach"))
-		return strdup("it is a tracing program, and this kernel has no tracing of such (6.8 and later: of those that are attached to kernel functions)");
+		return strdup("it is a tracing program: to put probes on those takes Linux 6.8 or later");
 	if (word && strstr(word, "racing program"))
-		return strdup("it is a tracing program that is attached to a BPF program itself");
+		return strdup("it is a tracing program that is attached to a tracing program itself");
 	return xasprintf("the kernel refuses to trace this program of type %s: %s",
 			 bpf_target__type_name(target, buf), word ? word : strerror(err));
 }

@@ -52,7 +52,7 @@ hook_out() {
 	awk -F, -v name="hook_$1-" -v event="$2" 'index($1, name) == 1 && $4 == event { print $2 }' "$T/out"
 }
 
-no_tracing="it is a tracing program, and this kernel has no tracing of such (6.8 and later: of those that are attached to kernel functions)"
+no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or later"
 
 @test "programs of each type are counted with every hit, or it is said why not" {
 	list='' names=() refused=()
@@ -89,16 +89,24 @@ no_tracing="it is a tracing program, and this kernel has no tracing of such (6.8
 	nothing_attached
 }
 
-@test "a tracing program at a BPF program is not counted, and said to be one" {
+@test "a tracing program at a program is counted, unless that is one, too; then it is said" {
 	"$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$P" "$P/target_loop" target_loop
-	why="it is a tracing program that is attached to a BPF program itself"
-	is_since 6.8 || why=$no_tracing
-	refused 1 prog_stat -b "pinned:$P/target_nested" true <<-END
-		perf stat: -b pinned:$P/target_nested: 'target_nested' (id $(id nested)) cannot be counted: $why
+	if ! is_since 6.8; then
+		refused 1 prog_stat -b "$(id nested)" true <<-END
+			perf stat: -b $(id nested): 'target_nested' (id $(id nested)) cannot be counted: $no_tracing
+		END
+		return
+	fi
+	mkdir "$P/second"
+	"$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$P/second" "$P/target_nested" target_nested
+	second=$(id_of "$P/second/target_nested")
+	refused 1 prog_stat -b "$second" true <<-END
+		perf stat: -b $second: 'target_nested' (id $second) cannot be counted: it is a tracing program that is attached to a tracing program itself
 	END
-	# What it is at can be.
-	prog_stat -b "$(id loop)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_loop" 5
-	is_equal "$(field bpf_runs 1 "$T/out")" 5
+	prog_stat -b "$(id nested),$(id loop)" --per-prog -x, -o "$T/out" -e bpf_runs \
+		"$WORKLOADS/progrun" "$P/target_loop" 5
+	is_equal "$(awk -F, '$4 == "bpf_runs" { print $2 }' "$T/out" | paste -sd' ')" "5 5"
+	nothing_attached
 }
 
 @test "an extension is counted, and what it replaces is said to be" {
