@@ -162,7 +162,7 @@ $(O)/workloads/%: tests/workloads/%.c tests/workloads/workload.h bpf_skel/leader
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \
-		$(if $(SYSROOT),-static) -pthread -o $@ $< $(if $(filter progattach,$*),-lbpf -lelf -lz)
+		$(if $(SYSROOT),-static) -pthread -o $@ $< $(if $(shell grep -l "<bpf/bpf.h>" $<),-lbpf -lelf -lz)
 
 # BPF programs for the tests to count.
 $(O)/workloads/%.bpf.o: tests/workloads/%.bpf.c | $(O)/probed

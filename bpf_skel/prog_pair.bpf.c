@@ -42,8 +42,8 @@ struct prog_plan plan;
 
 /*
  * A read that fails zeroes what it is given. An event's enabled time is never 0, so that says it; and
- * it always goes on, so that another event in its place, which began later, is known by it, and one
- * that is dead since its CPU was offline.
+ * it never goes back, so that another event in its place, which began later, is known by it; nor does it
+ * stand still for long, unless the event is dead since its CPU was offline.
  */
 static __always_inline void read_event(__u32 first, __u32 cpu, struct sum *now)
 {
@@ -175,6 +175,20 @@ static __always_inline __u32 read_all(struct prog_cpu *state, __u32 cpu)
 	return nr;
 }
 
+/*
+ * Whether time may have stood still for a column's event: the kernel's clock does, for as long as a
+ * tick, where the CPU's is not to be trusted. Otherwise the event is of an earlier life of the CPU and
+ * dead, or another leader's, who has stopped it.
+ */
+__attribute__((noinline)) int is_alive(__u32 i)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), slot = plan.column[i % MAX_COLUMNS].slot;
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+
+	return state && slot < MAX_EVENTS && state->base[slot].epoch == state->epoch + 1 &&
+	       !(state->base[slot].flags & EVENT_FOREIGN);
+}
+
 static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
 				    struct sum *sums, __u32 i)
 {
@@ -182,8 +196,8 @@ static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *f
 	__u64 enabled = now->enabled_ns;
 
 	/* Not read when it began, or now; or another event by now, or one that has stopped for good. */
-	if (!begin->enabled_ns || enabled <= begin->enabled_ns ||
-	    frame->first[i] != plan.column[i].first) {
+	if (!begin->enabled_ns || frame->first[i] != plan.column[i].first ||
+	    (enabled <= begin->enabled_ns && (enabled < begin->enabled_ns || !is_alive(i)))) {
 		state->unread[i]++;
 		return;
 	}

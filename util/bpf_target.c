@@ -127,7 +127,7 @@ const char *bpf_target__type_name(const struct bpf_target *target, char buf[16])
 	return buf;
 }
 
-static void clear(struct bpf_target *target)
+void bpf_target__clear(struct bpf_target *target)
 {
 	close_fd(&target->fd);
 	free(target->name);
@@ -218,7 +218,7 @@ static int from_fd(int fd, struct bpf_target *target)
 	target->fd = fd;
 	if (bpf_obj_get_info_by_fd(fd, &info, &len)) {
 		err = -errno;
-		clear(target);
+		bpf_target__clear(target);
 		return err;
 	}
 	target->id = info.id;
@@ -229,12 +229,19 @@ static int from_fd(int fd, struct bpf_target *target)
 	snprintf(target->kernel_name, sizeof(target->kernel_name), "%s", info.name);
 	err = read_func(target, &info);
 	if (err) {
-		clear(target);
+		bpf_target__clear(target);
 		return err;
 	}
 	target->is_counting = has_counting_name(target);
 	read_maps(target, info.nr_map_ids);
 	return 0;
+}
+
+int bpf_target__by_id(__u32 id, struct bpf_target *out)
+{
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	return fd < 0 ? -errno : from_fd(fd, out);
 }
 
 /* Ids of all programs that are entered by tail call somewhere. */
@@ -295,20 +302,19 @@ static int each(const struct id_set *tail_called,
 	int err = 0;
 
 	while (!err && !bpf_prog_get_next_id(id, &id)) {
-		int fd = bpf_prog_get_fd_by_id(id);
 		struct bpf_target target;
 
+		err = bpf_target__by_id(id, &target);
 		/* It may have gone meanwhile. */
-		if (fd < 0 && errno == ENOENT)
+		if (err == -ENOENT) {
+			err = 0;
 			continue;
-		if (fd < 0)
-			return -errno;
-		err = from_fd(fd, &target);
+		}
 		if (err)
 			return err;
 		target.is_tail_called = has_id(tail_called, id);
 		err = visit(ctx, &target);
-		clear(&target);
+		bpf_target__clear(&target);
 	}
 	return err ? err : errno == ENOENT ? 0 : -errno;
 }
@@ -348,9 +354,9 @@ static char *explain(const struct bpf_target *target, int err, const char *word)
 	if (err == EPERM || err == EACCES)
 		return strdup("not permitted: needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN (run as root)");
 	if (word && strstr(word, "recursively attach"))
-		return strdup("it is a tracing program, and this kernel has no tracing of such (6.8 and later: of those that are attached to kernel functions)");
+		return strdup("it is a tracing program: to put probes on those takes Linux 6.8 or later");
 	if (word && strstr(word, "racing program"))
-		return strdup("it is a tracing program that is attached to a BPF program itself");
+		return strdup("it is a tracing program that is attached to a tracing program itself");
 	return xasprintf("the kernel refuses to trace this program of type %s: %s",
 			 bpf_target__type_name(target, buf), word ? word : strerror(err));
 }
@@ -418,7 +424,7 @@ static int add(struct finder *finder, const struct bpf_target *target)
 	to->name = strdup(target->name);
 	to->fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
 	if (!to->name || to->fd < 0) {
-		clear(to);
+		bpf_target__clear(to);
 		return -ENOMEM;
 	}
 	targets->nr++;
@@ -474,7 +480,7 @@ static int consider_one(struct finder *finder)
 		return err;
 	target.is_tail_called = has_id(&finder->tail_called, target.id);
 	err = consider(finder, &target);
-	clear(&target);
+	bpf_target__clear(&target);
 	return err;
 }
 
@@ -595,7 +601,7 @@ void bpf_targets__delete(struct bpf_targets *targets)
 	if (!targets)
 		return;
 	for (int i = 0; i < targets->nr; i++)
-		clear(&targets->target[i]);
+		bpf_target__clear(&targets->target[i]);
 	free(targets->target);
 	free(targets);
 }

@@ -61,6 +61,17 @@ int bpf_targets__new(const char *list, struct bpf_targets **out);
 void bpf_targets__delete(struct bpf_targets *targets);
 
 /**
+ * bpf_target__by_id() - the program of this id
+ * @out: filled on success, released by bpf_target__clear(); is_tail_called is not looked for
+ *
+ * Return: 0 or -errno; -ENOENT: there is none.
+ */
+int bpf_target__by_id(__u32 id, struct bpf_target *out);
+
+/** bpf_target__clear() - release what it has */
+void bpf_target__clear(struct bpf_target *target);
+
+/**
  * bpf_target__each() - every program of the system, by id
  * @visit: gets a borrowed target; not 0 ends the walk
  *

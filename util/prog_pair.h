@@ -52,6 +52,9 @@ __u64 prog_pair__unseen(const struct prog_pair *pair);
 /** prog_pair__copy() - what a CPU has counted, in one piece: all of it but the frame */
 void prog_pair__copy(const struct prog_pair *pair, int cpu, struct prog_cpu *out);
 
+/** prog_plan__is_wanted() - whether an event is counted in a program: for a run that counts both */
+bool prog_plan__is_wanted(const struct registry *reg, const struct reg_pair *pair, __u32 slot);
+
 /**
  * prog_plan__update() - make a plan have the events that its users have
  * @is_foreign: whether an event may be another leader's on some CPU

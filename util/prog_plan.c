@@ -16,7 +16,7 @@ static bool is_free(const struct prog_column *column)
 }
 
 /* A group's users stand with its leader. */
-static bool is_wanted(const struct registry *reg, const struct reg_pair *pair, __u32 slot)
+bool prog_plan__is_wanted(const struct registry *reg, const struct reg_pair *pair, __u32 slot)
 {
 	const struct reg_event *event = &reg->event[slot];
 
@@ -68,13 +68,13 @@ int prog_plan__update(const struct registry *reg, const struct reg_pair *pair,
 	for (__u32 i = 0; i < plan->nr; i++) {
 		struct prog_column *column = &plan->column[i];
 
-		if (!is_free(column) && !is_wanted(reg, pair, column->slot))
+		if (!is_free(column) && !prog_plan__is_wanted(reg, pair, column->slot))
 			set_column(column, 0, NO_EVENT);
 	}
 	for (__u32 slot = 0; slot < MAX_EVENTS; slot++) {
 		int i;
 
-		if (!is_wanted(reg, pair, slot) || find_column(plan, slot) >= 0)
+		if (!prog_plan__is_wanted(reg, pair, slot) || find_column(plan, slot) >= 0)
 			continue;
 		i = new_column(plan);
 		if (i < 0) {

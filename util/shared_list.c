@@ -2,7 +2,9 @@
 #include "shared_list.h"
 
 #include "attr_map.h"
+#include "bpf_target.h"
 #include "leader.h"
+#include "prog_pair.h"
 #include "util.h"
 
 #include <bpf/bpf.h>
@@ -10,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -142,6 +145,47 @@ const struct shared_entry *shared_list__entry(const struct shared_list *list, in
 
 /* --- our leader --- */
 
+static void add_prog(struct shared_prog *prog, const struct registry *reg, const struct reg_pair *pair)
+{
+	struct bpf_target target;
+	char type[16];
+
+	prog->id = pair->prog_id;
+	for (int slot = 0; slot < MAX_EVENTS; slot++)
+		prog->nr_events += prog_plan__is_wanted(reg, pair, slot);
+	for (int run = 0; run < MAX_RUNS; run++) {
+		if (pair->users[run / 64] >> run % 64 & 1)
+			prog->pids[prog->nr_pids++] = reg->run[run].pid;
+	}
+	if (bpf_target__by_id(prog->id, &target))
+		return;
+	prog->name = strdup(target.name);
+	snprintf(prog->type, sizeof(prog->type), "%s", bpf_target__type_name(&target, type));
+	bpf_target__clear(&target);
+}
+
+static int copy_progs(struct shared_list *list)
+{
+	const struct registry *reg = list->registry;
+
+	for (int i = 0; i < MAX_PAIRS; i++) {
+		struct shared_prog *grown;
+
+		if (!reg->pair[i].prog_id)
+			continue;
+		grown = realloc(list->progs, (list->nr_progs + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		list->progs = grown;
+		grown += list->nr_progs++;
+		*grown = (struct shared_prog){ .pids = calloc(MAX_RUNS, sizeof(pid_t)) };
+		if (!grown->pids)
+			return -ENOMEM;
+		add_prog(grown, reg, &reg->pair[i]);
+	}
+	return 0;
+}
+
 int shared_list__copy(struct shared_list *list, const struct leader *leader)
 {
 	list->registry = malloc(sizeof(*list->registry));
@@ -151,7 +195,7 @@ int shared_list__copy(struct shared_list *list, const struct leader *leader)
 	list->nr_cpus = leader->nr_cpus;
 	list->taken_ns = clock_ns();
 	list->samples = calloc((size_t)list->nr_cpus * MAX_EVENTS, sizeof(*list->samples));
-	return list->samples ? 0 : -ENOMEM;
+	return list->samples ? copy_progs(list) : -ENOMEM;
 }
 
 static void ready_mask(const struct registry *reg, uint64_t mask[MASK_WORDS])
@@ -349,8 +393,14 @@ void shared_list__clear(struct shared_list *list)
 {
 	for (int i = 0; i < list->nr_entries; i++)
 		free(list->entries[i].pids);
+	for (int i = 0; i < list->nr_progs; i++) {
+		free(list->progs[i].name);
+		free(list->progs[i].pids);
+	}
 	free_ptr(&list->entries);
+	free_ptr(&list->progs);
 	free_ptr(&list->registry);
 	free_ptr(&list->samples);
 	list->nr_entries = 0;
+	list->nr_progs = 0;
 }

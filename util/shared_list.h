@@ -42,11 +42,23 @@ struct shared_sample {
 	__u64 running_ns;
 };
 
+/* A BPF program that is counted. */
+struct shared_prog {
+	__u32 id;
+	char *name;		/* NULL: it is gone */
+	char type[24];
+	int nr_events;		/* that are read there, for all runs */
+	pid_t *pids;		/* of the runs that count it: owned */
+	int nr_pids;
+};
+
 struct shared_list {
 	struct shared_entry *entries;
 	int nr_entries;
 	struct registry *registry;	/* copy of our leader's; NULL: there is none */
-	int nr_cpus;			/* of that */
+	struct shared_prog *progs;
+	int nr_progs;
+	int nr_cpus;			/* of the registry */
 	struct shared_sample *samples;	/* nr_cpus x MAX_EVENTS */
 	__u64 taken_ns;			/* CLOCK_MONOTONIC of the copy */
 };
@@ -59,7 +71,11 @@ struct shared_list {
  */
 int shared_list__entries(struct shared_list *list, struct attr_map *attr_map);
 
-/** shared_list__copy() - copy the leader's registry, which must be locked */
+/**
+ * shared_list__copy() - copy the leader's registry, which must be locked, with the programs in it
+ *
+ * Return: 0 or -errno.
+ */
 int shared_list__copy(struct shared_list *list, const struct leader *leader);
 
 /**

@@ -254,6 +254,13 @@ static void print_number(double value, const char *unit)
 		printf(" %*.1f%s", 10 - (int)strlen(unit), value, unit);
 }
 
+static void print_pids(const int *pids, int nr)
+{
+	for (int i = 0; i < nr && i < TEXT_PIDS; i++)
+		printf("%s%d", i ? "," : "", pids[i]);
+	printf("%s\n", nr > TEXT_PIDS ? ",..." : nr ? "" : "-");
+}
+
 static void print_row(const struct event_row *row)
 {
 	/* Members of a group stand together, as in {a,b}. */
@@ -266,9 +273,21 @@ static void print_row(const struct event_row *row)
 	print_number(row->age_s, "");
 	print_number(row->counted_pct, "%");
 	printf("  %-8s ", row->leader);
-	for (int i = 0; i < row->nr_pids && i < TEXT_PIDS; i++)
-		printf("%s%d", i ? "," : "", row->pids[i]);
-	printf("%s\n", row->nr_pids > TEXT_PIDS ? ",..." : row->nr_pids ? "" : "-");
+	print_pids(row->pids, row->nr_pids);
+}
+
+static void print_progs(const struct shared_list *list)
+{
+	if (list->nr_progs)
+		printf("\n%-32s %8s  %-16s %6s %6s  %s\n", "PROGRAM", "ID", "TYPE", "RUNS", "EVENTS",
+		       "PIDS");
+	for (int i = 0; i < list->nr_progs; i++) {
+		const struct shared_prog *prog = &list->progs[i];
+
+		printf("%-32s %8u  %-16s %6d %6d  ", prog->name ? prog->name : "-", prog->id,
+		       prog->name ? prog->type : "-", prog->nr_pids, prog->nr_events);
+		print_pids(prog->pids, prog->nr_pids);
+	}
 }
 
 static int print_pmu(void *ctx, const struct pmu_row *row)
@@ -306,6 +325,7 @@ void shared_print__text(const struct shared_list *list, const char *path, struct
 		nr_own += rows.row[i].nr_perf_events > 0;
 	}
 	for_each_pmu(list, &rows, print_pmu, &is_first);
+	print_progs(list);
 	nr_runs = list->registry ? registry__nr_runs(list->registry) : 0;
 	printf("\n%d %s %d perf %s for %d %s\n", nr_runs, nr_runs == 1 ? "run shares" : "runs share",
 	       nr_perf_events, nr_perf_events == 1 ? "event" : "events", nr_own,
@@ -352,17 +372,43 @@ static struct json_object *runs_json(const struct shared_list *list)
 	return runs;
 }
 
+static struct json_object *pids_json(const int *pids, int nr)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (int i = 0; i < nr; i++)
+		json_object_array_add(array, json_object_new_int(pids[i]));
+	return array;
+}
+
+static struct json_object *progs_json(const struct shared_list *list)
+{
+	struct json_object *progs = json_object_new_array();
+
+	for (int i = 0; i < list->nr_progs; i++) {
+		const struct shared_prog *prog = &list->progs[i];
+		struct json_object *object = json_object_new_object();
+
+		add(object, "program", prog->name ? json_object_new_string(prog->name) : NULL);
+		add(object, "id", json_object_new_int64(prog->id));
+		add(object, "type", prog->name ? json_object_new_string(prog->type) : NULL);
+		add(object, "runs", json_object_new_int(prog->nr_pids));
+		add(object, "pids", pids_json(prog->pids, prog->nr_pids));
+		add(object, "events", json_object_new_int(prog->nr_events));
+		json_object_array_add(progs, object);
+	}
+	return progs;
+}
+
 static struct json_object *event_json(const struct event_row *row, int group)
 {
-	struct json_object *object = json_object_new_object(), *pids = json_object_new_array();
+	struct json_object *object = json_object_new_object();
 
-	for (int i = 0; i < row->nr_pids; i++)
-		json_object_array_add(pids, json_object_new_int(row->pids[i]));
 	add(object, "event", json_object_new_string(row->name));
 	add(object, "pmu", json_object_new_string(row->pmu));
 	add(object, "group", row->in_group ? json_object_new_int(group) : NULL);
 	add(object, "runs", json_object_new_int(row->nr_pids));
-	add(object, "pids", pids);
+	add(object, "pids", pids_json(row->pids, row->nr_pids));
 	add(object, "perf-events", row->nr_perf_events ? json_object_new_int(row->nr_perf_events) : NULL);
 	add(object, "seconds", tenths(row->age_s));
 	add(object, "counted-percent", tenths(row->counted_pct));
@@ -406,6 +452,7 @@ int shared_print__json(const struct shared_list *list, const char *path, struct 
 		add(object, "attr-map", json_object_new_string(path));
 		add(object, "runs", runs_json(list));
 		add(object, "events", events);
+		add(object, "programs", progs_json(list));
 		add(object, "pmus", pmu_array);
 		printf("%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
 							      JSON_C_TO_STRING_NOSLASHESCAPE));

@@ -98,7 +98,7 @@ announce() {
 	[ "$(jq '.events[0].seconds >= 0 and .events[0]."link-id" > 0' "$T/json")" = true ]
 	kill -INT "$run"
 	wait "$run" || :
-	[ "$(json '[.runs, .events, .pmus]')" = "[[],[],[]]" ]
+	[ "$(json '[.runs, .events, .programs, .pmus]')" = "[[],[],[],[]]" ]
 }
 
 @test "list: tracepoints and events of sysfs have their names" {

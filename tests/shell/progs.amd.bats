@@ -1,23 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# perf stat -b on two CPUs, and with tasks that preempt each other within a program.
+# perf stat -b: how often BPF programs run, and events that every machine has, on two CPUs.
 
-load helpers
-load shared
 load progs
-
-eval "base_$(declare -f setup)"
-eval "base_$(declare -f teardown)"
-
-setup() {
-	base_setup
-	progs_begin
-}
-
-teardown() {
-	progs_end
-	base_teardown
-}
 
 on_both() {
 	"$WORKLOADS/progrun" "$P/target_loop" 100 10 0
@@ -51,7 +36,7 @@ on_both() {
 @test "programs that run on two CPUs at once, and preempt each other, lose no run unsaid" {
 	preempt=/sys/kernel/debug/sched/preempt
 	[ ! -e $preempt ] || echo full >$preempt
-	before=$(seen 7)
+	before=$(seen 1)
 	counting a -b "$(id syscall)" -e bpf_runs,cpu-clock
 	pids=()
 	for cpu in 0 0 1 1; do
@@ -65,8 +50,8 @@ on_both() {
 	cat "$T/a.err" >&2
 	# Whoever preempts a task within our second probe is not seen to leave.
 	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/a.err")
-	is_equal $(($(field bpf_runs 1 "$T/a.csv") + ${missed:-0})) $(($(seen 7) - before))
-	is_equal $(($(seen 7) - before)) 600
+	is_equal $(($(field bpf_runs 1 "$T/a.csv") + ${missed:-0})) $(($(seen 1) - before))
+	is_equal $(($(seen 1) - before)) 600
 	nothing_attached
 }
 
@@ -84,4 +69,287 @@ on_both() {
 	is_equal "$(field page-faults 1 "$T/out")" 0
 	kill -TERM $lead
 	wait $lead || :
+}
+
+@test "test runs are counted exactly" {
+	names=(loop empty subprog caller seen xdp lwt_in lwt_xmit syscall)
+	prog_stat -b "$(printf "pinned:$P/target_%s\n" "${names[@]}" | paste -sd,)" --per-prog -x, -o "$T/out" \
+		-e bpf_runs,cpu-clock,page-faults -- \
+		bash -c 'for name; do "$WORKLOADS/progrun" "$0/target_$name" 200 50; done' "$P" "${names[@]}"
+	for name in "${names[@]}"; do
+		is_equal "$name $(prog_field "target_$name-$(id "$name")" bpf_runs 1 "$T/out")" "$name 200"
+		in_range "$(prog_field "target_$name-$(id "$name")" cpu-clock 4 "$T/out")" 1 1e9
+		is_equal "$name $(prog_field "target_$name-$(id "$name")" page-faults 1 "$T/out")" "$name 0"
+	done
+	nothing_attached
+}
+
+@test "runs of a real tracepoint are counted exactly" {
+	counting a -b "id:$(id seen)" -e bpf_runs,cpu-clock
+	before=$(seen 0)
+	"$WORKLOADS/progrun" -s -a sched_switch "$P/target_seen" 500 20
+	runs=$(($(seen 0) - before))
+	end_run "$run_pid" INT 130
+	is_equal "$(field bpf_runs 1 "$T/a.csv")" "$runs"
+	in_range "$runs" 1000 100000
+	clean "$T/a.err"
+}
+
+@test "two programs are told apart, with name and id in each row" {
+	loop=target_loop-$(id loop) twin=target_twin-$(id twin)
+	prog_stat -b "$(id loop),id:$(id twin)" --per-prog -x, -o "$T/out" -e bpf_runs,cpu-clock -- \
+		bash -c "'$WORKLOADS/progrun' '$P/target_loop' 700 10; '$WORKLOADS/progrun' '$P/target_twin' 300 4000"
+	is_equal "$(prog_field "$loop" bpf_runs 1 "$T/out")" 700
+	is_equal "$(prog_field "$twin" bpf_runs 1 "$T/out")" 300
+	# 300 long ones take longer than 700 short ones
+	awk -v a="$(prog_field "$twin" cpu-clock 1 "$T/out")" \
+		-v b="$(prog_field "$loop" cpu-clock 1 "$T/out")" 'BEGIN { exit !(a > 1.5 * b) }'
+
+	# The sum, without --per-prog
+	prog_stat -b "$(id loop),id:$(id twin)" -x, -o "$T/out" -e bpf_runs -- \
+		bash -c "'$WORKLOADS/progrun' '$P/target_loop' 700 10; '$WORKLOADS/progrun' '$P/target_twin' 300 4000"
+	is_equal "$(field bpf_runs 1 "$T/out")" 1000
+
+	# JSON
+	prog_stat -b "$(id loop)" --per-prog -j -o "$T/out" -e bpf_runs,page-faults -- \
+		"$WORKLOADS/progrun" "$P/target_loop" 7
+	is_equal "$(jq -r '.program + " " + .event + " " + ."counter-value" + " " + ."metric-unit"' "$T/out")" \
+		"$loop bpf_runs 7.000000 
+$loop page-faults 0.000000 per run"
+
+	# The standard format
+	prog_stat -b "$(id loop)" --per-prog -o "$T/out" -e bpf_runs -- \
+		"$WORKLOADS/progrun" "$P/target_loop" 7
+	grep -E "^$loop +7 +bpf_runs" "$T/out"
+	grep -qF "Performance counter stats for 'BPF program(s) $(id loop)':" "$T/out"
+}
+
+@test "a program is found by id, name, tag and pin, and counted once" {
+	tag=$($bpftool -j prog show pinned "$P/target_loop" | jq -r .tag)
+	prog_stat -b "$(id loop),id:$(id loop),pinned:$P/target_loop" -x, -o "$T/out" -e bpf_runs \
+		"$WORKLOADS/progrun" "$P/target_loop" 11
+	is_equal "$(field bpf_runs 1 "$T/out")" 11
+	# Both loops have the same instructions
+	for list in "tag:$tag" "name:target_loop,name:target_twin"; do
+		prog_stat --bpf-prog "$list" -x, -o "$T/out" -e bpf_runs -- bash -c "
+			'$WORKLOADS/progrun' '$P/target_loop' 11; '$WORKLOADS/progrun' '$P/target_twin' 20"
+		is_equal "$(field bpf_runs 1 "$T/out")" 31
+	done
+}
+
+@test "ten runs on one program share one pair of probes, and all count exactly" {
+	events=(cpu-clock page-faults cs,faults migrations task-clock cpu-clock dummy minor-faults
+		major-faults cpu-clock,cs)
+	pids=()
+	for i in {0..9}; do
+		counting "$i" -b "$(id loop)" -e "bpf_runs,${events[i]}"
+		pids+=("$run_pid")
+		prog_run loop 100
+	done
+	is_equal "$(pairs)" 1
+	# Some end, one of them without a word
+	for i in 0 4 6; do
+		end_run "${pids[i]}" INT 130
+		prog_run loop 100
+	done
+	kill -KILL "${pids[2]}"
+	wait "${pids[2]}" || :
+	prog_run loop 100
+	counting late -b "$(id loop)" -e bpf_runs,emulation-faults
+	late=$run_pid
+	prog_run loop 100
+	is_equal "$(pairs)" 1
+	for i in 1 3 5 7 8 9; do
+		end_run "${pids[i]}" INT 130
+		is_equal "$(field bpf_runs 1 "$T/$i.csv")" $((1500 - 100 * i))
+		clean "$T/$i.err"
+		! grep -q . "$T/$i.err"
+		# none of its events lost a run
+		for event in ${events[i]//,/ }; do
+			in_range "$(field "$event" 4 "$T/$i.csv")" 1 1e12
+		done
+	done
+	end_run "$late" INT 130
+	is_equal "$(field bpf_runs 1 "$T/late.csv")" 100
+	is_equal "$(field bpf_runs 1 "$T/0.csv")" 1000
+	is_equal "$(field bpf_runs 1 "$T/4.csv")" 700
+	is_equal "$(field bpf_runs 1 "$T/6.csv")" 600
+	nothing_attached
+}
+
+@test "a run killed at any step leaves nothing attached, and others count on" {
+	for step in pair-attached pair-written pair-joined pair-left; do
+		PERF_TEST_KILL_AT=$step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
+			"$WORKLOADS/progrun" "$P/target_loop" 10 2>/dev/null && return 1
+		nothing_attached
+		# and the same beside another
+		counting a -b "$(id loop)" -e bpf_runs,cpu-clock
+		pid=$run_pid
+		PERF_TEST_KILL_AT=$step prog_stat -b "$(id loop),$(id twin)" -e page-faults,bpf_runs \
+			"$WORKLOADS/progrun" "$P/target_loop" 10 2>/dev/null && return 1
+		before=$(prog_run loop 50 && echo done)
+		prog_stat -b "$(id loop)" -x, -o "$T/out" -e bpf_runs,cs "$WORKLOADS/progrun" "$P/target_loop" 20
+		is_equal "$(field bpf_runs 1 "$T/out")" 20
+		end_run "$pid" INT 130
+		in_range "$(field bpf_runs 1 "$T/a.csv")" 70 80
+		clean "$T/a.err"
+		nothing_attached
+	done
+}
+
+@test "what a program counted until it was unloaded is reported" {
+	counting a -b "$(id loop)" -e bpf_runs,cpu-clock
+	prog_run loop 123 10
+	number=$(id loop)
+	rm "$P/target_loop"
+	prog_run twin 5
+	end_run "$run_pid" INT 130
+	is_equal "$(field bpf_runs 1 "$T/a.csv")" 123
+	wait_for gone "$number"
+	nothing_attached
+}
+
+gone() {
+	! $bpftool prog show id "$1" >/dev/null 2>&1
+}
+
+@test "only what ends within a window counts, in any number of windows" {
+	window w -b "$(id loop)" -e bpf_runs,cpu-clock
+	prog_run loop 10
+	for n in 1 2 3; do
+		tell w enable
+		prog_run loop 100
+		tell w disable
+		prog_run loop 1000
+	done
+	finish w
+	is_equal "$(field bpf_runs 1 "$T/w.out")" 300
+}
+
+@test "intervals add up" {
+	prog_stat -b "$(id loop)" -I 5 -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" -s "$P/target_loop" 300 100
+	is_equal "$(awk -F, '$4 == "bpf_runs" { sum += $2; rows++ } END { print sum, (rows > 1) }' "$T/out")" "300 1"
+}
+
+@test "--timeout ends the counting, and what ran until then is counted" {
+	before=$(seen 0)
+	prog_stat -b "$(id seen)" --timeout 20 -x, -o "$T/out" -e bpf_runs,cpu-clock \
+		"$WORKLOADS/progrun" "$P/target_seen" 1000000000 10 || :
+	in_range "$(field bpf_runs 1 "$T/out")" 1 $(($(seen 0) - before))
+	nothing_attached
+}
+
+@test "executions in which the task slept are counted apart" {
+	prog_stat -b "$(id syscall)" -x, -o "$T/out" -e bpf_runs,cpu-clock -- bash -c "
+		'$WORKLOADS/progrun' -f '$P/target_syscall' 20 100
+		'$WORKLOADS/progrun' '$P/target_syscall' 30 100" 2>"$T/err"
+	is_equal "$(field bpf_runs 1 "$T/out")" 50
+	grep -E "^perf stat: 'target_syscall' \(id [0-9]+\): in 20 of 50 runs the CPU was given to other tasks meanwhile; what events counted in these, others' work included, is not in the counts: cpu-clock [0-9]+$" "$T/err"
+	# 20 times at least a millisecond, and the other 30 are short
+	in_range "$(sed -n 's/.*cpu-clock //p' "$T/err")" 20000000 1e9
+	in_range "$(field cpu-clock 1 "$T/out")" 0.01 15
+}
+
+@test "executions that interrupt others are counted, or said to be missed" {
+	prog_stat -b "$(id seen)" -x, -o "$T/out" -e bpf_runs,cpu-clock \
+		"$WORKLOADS/progrun" -i 20 -a hrtimer_expire_entry "$P/target_seen" 2000 3000 2>"$T/err"
+	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/err")
+	cat "$T/err" >&2
+	is_equal $(($(field bpf_runs 1 "$T/out") + ${missed:-0})) "$(seen 0)"
+	in_range "$(seen 0)" 2100 1000000
+}
+
+@test "all: what can be counted, without programs that count, whoever loaded them" {
+	counting progs -b "$(id twin)" -e cpu-clock
+	counting tasks --bpf-counters -p $$ -e cpu-clock
+	counting cgroups --bpf-counters -a --for-each-cgroup / -e cpu-clock
+	counting others --bpf-attr-map "${ATTR_MAP}_2" -b "$(id loop)" -e cpu-clock
+	prog_stat -b all --per-prog -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_loop" 9
+	is_equal "$(prog_field "target_loop-$(id loop)" bpf_runs 1 "$T/out")" 9
+	is_equal "$(prog_field "target_twin-$(id twin)" bpf_runs 1 "$T/out")" 0
+	refute grep -Ev '^(#.*|target_.*|)$' "$T/out"
+	end_jobs
+	nothing_attached
+	rm "${ATTR_MAP}_2"
+	rmdir "${ATTR_MAP}_2_lock"
+}
+
+@test "perf bperf list shows which programs are counted, and by which runs" {
+	counting a -b "$(id loop),$(id twin)" -e cpu-clock,page-faults,bpf_runs
+	a=$run_pid
+	counting b -b "$(id loop)" -e cpu-clock,cs
+	b=$run_pid
+	loop=$(id loop) twin=$(id twin)
+	perf bperf list --bpf-attr-map "$ATTR_MAP" >"$T/list"
+	cat "$T/list" >&2
+	is_equal "$(awk '$1 == "PROGRAM" { on = 1 } !NF { on = 0 } on { $1 = $1; print }' "$T/list")" \
+		"PROGRAM ID TYPE RUNS EVENTS PIDS
+target_loop $loop raw_tracepoint 2 3 $a,$b
+target_twin $twin raw_tracepoint 1 2 $a"
+	# One that was unloaded is counted to the end.
+	rm "$P/target_twin"
+	end_run "$b" INT 130
+	perf bperf list -j --bpf-attr-map "$ATTR_MAP" | jq -S .programs >"$T/json"
+	jq -nS --argjson loop "$loop" --argjson twin "$twin" --argjson a "$a" '[
+		{program: "target_loop", id: $loop, type: "raw_tracepoint", runs: 1, pids: [$a], events: 2},
+		{program: "target_twin", id: $twin, type: "raw_tracepoint", runs: 1, pids: [$a], events: 2}]' |
+		diff - "$T/json"
+	end_run "$a" INT 130
+	is_equal "$(perf bperf list -j --bpf-attr-map "$ATTR_MAP" | jq -c .programs)" '[]'
+}
+
+@test "perf list bpf shows what can be counted, and why the others cannot" {
+	"$WORKLOADS/progrun" -n "$P/target_plain"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	prog_run empty 7
+	echo 0 >/proc/sys/kernel/bpf_stats_enabled
+	perf list bpf >"$T/out"
+	grep -A1 -F "id:$(id empty) OR name:target_empty" "$T/out" | grep -F '[7 runs]'
+	grep -F "id:$(id loop) OR name:target_loop" "$T/out"
+	grep -A1 -F "id:$(id plain) OR name:target_plain" "$T/out" | grep -F 'cannot be counted: it has no BTF'
+	perf list --raw-dump bpf >"$T/raw"
+	grep -qw "id:$(id loop)" "$T/raw"
+	! grep -qw "id:$(id plain)" "$T/raw"
+	perf list -j bpf | jq -e --arg id "id:$(id xdp)" '.[] | select(.EventName == $id) | .EventType == "BPF program, xdp"'
+}
+
+@test "tail calls are pointed out where they can be known" {
+	$bpftool map update pinned "${P}_maps/tails" key 0 0 0 0 value pinned "$P/target_tail"
+	prog_stat -b "$(id tail)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_caller" 10 2>"$T/err"
+	is_equal "$(cat "$T/err")" "perf stat: 'target_tail' (id $(id tail)) is in a map for tail calls: runs that begin by tail call are not seen"
+	is_equal "$(field bpf_runs 1 "$T/out")" 0
+	prog_stat -b "$(id caller)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_caller" 10 2>"$T/err"
+	is_equal "$(cat "$T/err")" "perf stat: 'target_caller' (id $(id caller)) makes tail calls: what it calls so is counted as its own"
+	is_equal "$(field bpf_runs 1 "$T/out")" 10
+}
+
+@test "what cannot be counted is refused in one line, and nothing is left attached" {
+	"$WORKLOADS/progrun" -n "$P/target_plain"
+	refused 1 prog_stat -b 99999 true <<-'END'
+		perf stat: -b 99999: there is no BPF program with this id (perf list bpf)
+	END
+	refused 1 prog_stat -b "$(id loop),name:nosuch" true <<-'END'
+		perf stat: -b name:nosuch: no BPF program has this name (perf list bpf)
+	END
+	refused 1 prog_stat -b "$(id plain)" true <<-END
+		perf stat: -b $(id plain): 'target_plain' (id $(id plain)) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
+	END
+	refused 1 prog_stat -b "name:target_plain" true <<-END
+		perf stat: -b name:target_plain: 'target_plain' (id $(id plain)) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
+	END
+	nothing_attached
+}
+
+@test "a program that is interpreted is refused, and of several with one name the others are counted" {
+	echo 0 >/proc/sys/net/core/bpf_jit_enable || skip_or_fail "this kernel compiles all programs"
+	mkdir "$P/slow"
+	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$P/slow"
+	echo 1 >/proc/sys/net/core/bpf_jit_enable
+	refused 1 prog_stat -b "pinned:$P/slow/target_loop" true <<-END
+		perf stat: -b pinned:$P/slow/target_loop: 'target_loop' (id $(id_of "$P/slow/target_loop")) cannot be counted: it is interpreted: only compiled programs can be traced (net.core.bpf_jit_enable=1, and load it again)
+	END
+	prog_stat -b name:target_loop -x, -o "$T/out" -e bpf_runs -- bash -c "
+		'$WORKLOADS/progrun' '$P/target_loop' 5; '$WORKLOADS/progrun' '$P/slow/target_loop' 6"
+	is_equal "$(field bpf_runs 1 "$T/out")" 5
+	nothing_attached
 }

@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf stat -b with hardware events, which the emulated machine counts exactly.
 
-load helpers
-load shared
 load progs
-
-eval "base_$(declare -f setup)"
-eval "base_$(declare -f teardown)"
-
-setup() {
-	base_setup
-	progs_begin
-}
-
-teardown() {
-	progs_end
-	base_teardown
-}
 
 # per_run EVENT : what it came to in one execution, by the metric of $T/out
 per_run() {
@@ -33,7 +18,7 @@ loop_costs() {
 	loop_costs 1 instructions
 	overhead=$(per_run instructions)
 	in_range "$overhead" 300 560
-	for rounds in 501 1001 2001 4000; do
+	for rounds in 501 4000; do
 		loop_costs $rounds instructions
 		# A round is five instructions of this machine.
 		within "$(awk -v a="$(per_run instructions)" -v b="$overhead" 'BEGIN { print a - b }')" \
@@ -90,14 +75,14 @@ loop_costs() {
 
 @test "for a minute under load no run is lost and none is counted twice" {
 	counting a -b "$(id seen)" -e bpf_runs,cycles,instructions
-	before=$(seen 6)
+	before=$(seen 0)
 	start=$(date +%s)
 	# Time is skipped while nothing runs.
 	while [ $(($(date +%s) - start)) -lt 60 ]; do
 		"$WORKLOADS/progrun" -s -i 100 -a sched_switch "$P/target_seen" 300 300
 		sleep 2
 	done
-	runs=$(($(seen 6) - before))
+	runs=$(($(seen 0) - before))
 	end_run "$run_pid" INT 130
 	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/a.err")
 	cat "$T/a.err" >&2

@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-# For tests of -b: BPF programs to be counted, runs that count them. Loaded after helpers.
+# For tests of -b: BPF programs to be counted, runs that count them. Each test has its own in $P.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load shared
 
 bpftool=/usr/sbin/bpftool
+
+eval "base_$(declare -f setup)"
+eval "base_$(declare -f teardown)"
+
+setup() {
+	base_setup
+	progs_begin
+}
+
+teardown() {
+	progs_end
+	base_teardown
+}
 
 # progs_begin : the programs of tests/workloads/targets.bpf.c, pinned in $P by their names; what they
 # count themselves is in ${P}_maps/seen
@@ -18,7 +35,12 @@ progs_end() {
 
 # id NAME : of the program target_NAME of this test
 id() {
-	$bpftool -j prog show pinned "$P/target_$1" | jq .id
+	id_of "$P/target_$1"
+}
+
+# id_of PIN : of the program pinned there
+id_of() {
+	$bpftool -j prog show pinned "$1" | jq .id
 }
 
 # prog_stat OPTION... : perf stat with this test's map of shared events

@@ -4,6 +4,13 @@
 
 load helpers
 
+eval "base_$(declare -f teardown)"
+
+teardown() {
+	rm -rf "/sys/fs/bpf/perf_host_$$"
+	base_teardown
+}
+
 @test "a list that names no programs is refused, word by word" {
 	require_root
 	for word in 0 -1 12x 0x10 id: id:x foo name: tag: tag:123 tag:0123456789abcdeg pinned: ALL ''; do
@@ -37,16 +44,33 @@ load helpers
 
 @test "a program without BTF is not counted, and said to have none" {
 	require_root
-	pin=/sys/fs/bpf/perf_plain_$$
+	pin=/sys/fs/bpf/perf_host_$$
 	"$WORKLOADS/progrun" -n "$pin" || skip_or_fail "BPF programs cannot be pinned here"
 	id=$(/usr/sbin/bpftool -j prog show pinned "$pin" | jq .id)
 	perf list bpf >"$BATS_TEST_TMPDIR/list"
-	refused 1 perf stat -b "pinned:$pin" true <<-END || { rm "$pin"; return 1; }
+	refused 1 perf stat -b "pinned:$pin" true <<-END
 		perf stat: -b pinned:$pin: 'target_plain' (id $id) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
 	END
-	rm "$pin"
 	grep -A1 -F "id:$id OR name:target_plain" "$BATS_TEST_TMPDIR/list" |
 		grep -qF 'cannot be counted: it has no BTF'
+}
+
+@test "where tracing programs are allowed programs are counted, else it is said that they are not" {
+	require_root
+	dir=/sys/fs/bpf/perf_host_$$
+	mkdir "$dir" || skip_or_fail "BPF programs cannot be pinned here"
+	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$dir"
+	what=pinned:$dir/target_loop
+	if "$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$dir" "$dir/target_loop" target_loop |
+		grep -q 'not permitted'; then
+		refused 1 perf stat --bpf-attr-map "$ATTR_MAP" -b "$what" true <<-END
+			perf stat: -b $what: 'target_loop' (id $(/usr/sbin/bpftool -j prog show pinned "$dir/target_loop" | jq .id)) cannot be counted: loading tracing programs is forbidden here, to root, too (by a sandbox or security module)
+		END
+	else
+		perf stat --bpf-attr-map "$ATTR_MAP" -b "$what" -x, -o "$BATS_TEST_TMPDIR/out" -e bpf_runs \
+			"$WORKLOADS/progrun" "$dir/target_loop" 5
+		[ "$(field bpf_runs 1 "$BATS_TEST_TMPDIR/out")" = 5 ]
+	fi
 }
 
 @test "without the right to, nothing is counted in programs or listed" {
