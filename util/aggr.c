@@ -168,8 +168,7 @@ static int find_cpus(struct aggr *aggr, const struct evlist *evlist)
 
 static int make_cpu_rows(struct aggr *aggr)
 {
-	struct aggr_row *row;
-	struct aggr_id id;
+	struct aggr_row *row, key;
 	int cpu, nr = 0, i;
 
 	aggr->rows = calloc(aggr->nr_cpus, sizeof(*aggr->rows));
@@ -191,10 +190,9 @@ static int make_cpu_rows(struct aggr *aggr)
 	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
 		if (aggr->row_of_cpu[cpu] < 0)
 			continue;
-		id = id_of_cpu(aggr, cpu);
-		for (i = 0; compare_ids(&aggr->rows[i].id, &id); i++)
-			;
-		aggr->row_of_cpu[cpu] = i;
+		key.id = id_of_cpu(aggr, cpu);
+		row = bsearch(&key, aggr->rows, aggr->nr_rows, sizeof(key), compare_rows);
+		aggr->row_of_cpu[cpu] = row - aggr->rows;
 	}
 	if (aggr->nr_cpus && aggr->row_of_cpu[0] >= 0)
 		aggr->primary = aggr->row_of_cpu[0];
