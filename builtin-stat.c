@@ -134,6 +134,7 @@ static void fill_extra(struct stat_cmd *cmd)
 		.null_run = config->null_run,
 		.no_metrics = config->no_metrics,
 		.metric_only = config->metric_only,
+		.summary = config->summary,
 		.percore_show_thread = config->percore_show_thread,
 		.detail = cmd->detail,
 		.metrics = metrics->names,

@@ -5,7 +5,6 @@
 #include "cpumap.h"
 #include "event_tables.h"
 #include "evlist.h"
-#include "msg.h"
 #include "pmu.h"
 #include "thread_map.h"
 #include "util.h"
@@ -354,10 +353,9 @@ int data_events__complete(struct data_events *events)
 
 	if (err)
 		return err;
-	if (!events->config.nr) {
-		pr_err("the data do not say how they were counted (STAT_CONFIG)");
-		return -EINVAL;
-	}
+	if (!events->config.nr)
+		return data_reader__bad(events->reader, data_reader__offset(events->reader),
+					"nothing says yet how was counted (STAT_CONFIG)");
 	evlist__for_each(events->evlist, evsel, i) {
 		if (!evsel->cpus)
 			evsel->cpus = events->cpus ? cpumap__dup(events->cpus) : cpumap__dup(cpumap__any());
@@ -366,10 +364,10 @@ int data_events__complete(struct data_events *events)
 		events->has_cpus |= !cpumap__is_any(evsel->cpus);
 		evsel->threads = events->threads;
 		nr_cells += (uint64_t)evsel->cpus->nr * (evsel->threads ? evsel->threads->nr : 1);
-		if (nr_cells > MAX_CELLS) {
-			pr_err("more counters than can be: %" PRIu64 " of %d events", nr_cells, i + 1);
-			return -EINVAL;
-		}
+		if (nr_cells > MAX_CELLS)
+			return data_reader__bad(events->reader, data_reader__offset(events->reader),
+						"more counters than can be: %" PRIu64 " of %d events",
+						nr_cells, i + 1);
 		if (evsel->state != EVSEL_COUNTING)
 			continue;
 		err = evsel__alloc_counts(evsel);

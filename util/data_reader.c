@@ -364,6 +364,11 @@ int data_reader__next(struct data_reader *reader, struct data_record *record)
 	return ret;
 }
 
+uint64_t data_reader__offset(const struct data_reader *reader)
+{
+	return reader->offset;
+}
+
 bool data_reader__is_stream(const struct data_reader *reader)
 {
 	return reader->is_stream;

@@ -39,6 +39,9 @@ int data_reader__next(struct data_reader *reader, struct data_record *record);
 int data_reader__bad(const struct data_reader *reader, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** data_reader__offset() - where the next record begins, or would */
+uint64_t data_reader__offset(const struct data_reader *reader);
+
 bool data_reader__is_stream(const struct data_reader *reader);
 bool data_reader__has_stat(const struct data_reader *reader);
 

@@ -87,6 +87,11 @@ int data_writer__open(const char *path, struct data_writer **out)
 	return 0;
 }
 
+bool data_writer__is_stream(const struct data_writer *writer)
+{
+	return writer->is_stream;
+}
+
 bool data_writer__is_stdout(const struct data_writer *writer)
 {
 	return !strcmp(writer->path, "-");

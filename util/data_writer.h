@@ -21,6 +21,8 @@ struct data_writer;
  */
 int data_writer__open(const char *path, struct data_writer **out);
 
+bool data_writer__is_stream(const struct data_writer *writer);
+
 /** data_writer__is_stdout() - it is a stream to stdout */
 bool data_writer__is_stdout(const struct data_writer *writer);
 

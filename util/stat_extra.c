@@ -30,6 +30,7 @@ static const struct key run_keys[] = {
 	{ "null", FLAG, RUN(null_run) },
 	{ "no-metrics", FLAG, RUN(no_metrics) },
 	{ "metric-only", FLAG, RUN(metric_only) },
+	{ "summary", FLAG, RUN(summary) },
 	{ "percore-show-thread", FLAG, RUN(percore_show_thread) },
 	{ "defaults", FLAG, RUN(has_defaults) },
 	{ "detail", NUMBER, RUN(detail) },

@@ -20,7 +20,8 @@ struct pmus;
 struct stat_extra {
 	bool is_workload;		/* a command was counted, and nothing else */
 	bool is_system_wide;
-	bool no_merge, for_each_cgroup, null_run, no_metrics, metric_only, percore_show_thread;
+	bool no_merge, for_each_cgroup, null_run, no_metrics, metric_only, summary;
+	bool percore_show_thread;
 	bool has_defaults;		/* the default set of events... */
 	int detail;			/* ...with as many -d */
 	char *metrics;			/* -M; NULL: none */

@@ -67,13 +67,14 @@ static int put_record(struct stat_record *record, enum data_record_type type, st
 
 /* Where the kernel has counted: so much the file says of how the event was opened. */
 static void fill_attr(struct data_attr *out, const struct evsel *evsel, const struct stat_run *run,
-		      uint64_t *id)
+		      bool is_stream, uint64_t *id)
 {
 	struct perf_event_attr *attr = &out->attr;
 
 	*attr = evsel->attr;
 	attr->size = sizeof(*attr);
-	attr->sample_type = PERF_SAMPLE_IDENTIFIER;
+	/* In a stream Linux's perf script would take the event for one with samples. */
+	attr->sample_type = is_stream ? 0 : PERF_SAMPLE_IDENTIFIER;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->disabled = evsel__is_leader(evsel);
 	attr->inherit = !run->target.no_inherit;
@@ -100,7 +101,7 @@ static int put_attrs(struct stat_record *record, const struct stat_run *run)
 		return -ENOMEM;
 	}
 	evlist__for_each(list, evsel, i) {
-		fill_attr(&attrs[i], evsel, run, &ids[i]);
+		fill_attr(&attrs[i], evsel, run, data_writer__is_stream(record->writer), &ids[i]);
 		if (attrs[i].nr_ids && !record->first_id)
 			record->first_id = ids[i];
 	}

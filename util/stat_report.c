@@ -16,6 +16,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct report {
@@ -92,9 +95,10 @@ static const char *missing_for(const struct report *report, enum aggr_mode mode)
 static int choose_rows(struct report *report)
 {
 	struct stat_config *config = &report->cmd->run.config;
+	bool is_asked = config->aggr_mode != AGGR_UNSET;
 	const char *missing;
 
-	if (config->aggr_mode == AGGR_UNSET) {
+	if (!is_asked) {
 		config->aggr_mode = recorded_mode(report);
 		if (!config->cache_level && report->events.config.cache_level <= NR_CACHE_LEVELS)
 			config->cache_level = report->events.config.cache_level;
@@ -103,7 +107,10 @@ static int choose_rows(struct report *report)
 		config->aggr_mode = AGGR_GLOBAL;
 	config->topology = topology(report);
 	missing = missing_for(report, config->aggr_mode);
-	if (!missing)
+	/* The run itself falls back like that. */
+	if (missing && !is_asked)
+		config->aggr_mode = AGGR_GLOBAL;
+	if (!missing || !is_asked)
 		return 0;
 	pr_err("the counts cannot be broken down like that: %s", missing);
 	report->status = STATUS_INVALID;
@@ -183,6 +190,7 @@ static int get_ready(struct report *report)
 	config->no_merge |= extra->no_merge;
 	config->for_each_cgroup = extra->for_each_cgroup;
 	config->null_run = extra->null_run;
+	config->summary |= extra->summary;
 	config->no_metrics |= extra->no_metrics;
 	config->metric_only |= extra->metric_only;
 	config->percore_show_thread = extra->percore_show_thread;
@@ -248,10 +256,9 @@ static int finish(struct report *report)
 	int err;
 
 	/* With intervals there need be no final round. */
-	if (!report->is_over && !(report->nr_rounds && report->cmd->run.config.interval_ms)) {
-		pr_err("the data end before the counting did: whoever wrote them was interrupted");
-		return -EINVAL;
-	}
+	if (!report->is_over && !(report->nr_rounds && report->cmd->run.config.interval_ms))
+		return data_reader__bad(report->reader, data_reader__offset(report->reader),
+					"the data end before the counting did: whoever wrote them was interrupted");
 	err = stat__run_done(stat, &report->times);
 	return err ? err : stat__print(stat);
 }
@@ -265,10 +272,9 @@ int stat_report__print(struct stat_cmd *cmd, const char *path)
 	err = data_reader__open(path, &report.reader);
 	if (err)
 		return STATUS_NO_DATA;
-	if (!data_reader__has_stat(report.reader)) {
-		pr_err("%s: no counts: not written by perf stat record", path);
-		err = -EINVAL;
-	}
+	if (!data_reader__has_stat(report.reader))
+		err = data_reader__bad(report.reader, offsetof(struct data_header, features),
+				       "no counts: not written by perf stat record");
 	report.events.evlist = cmd->evlist;
 	report.events.pmus = cmd->pmus;
 	report.events.reader = report.reader;
