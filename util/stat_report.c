@@ -51,7 +51,7 @@ static enum aggr_mode recorded_mode(const struct report *report)
 	mode -= AGGR_DIE + 1;
 	if (config->nr == 3)
 		return mode < ARRAY_SIZE(first) ? first[mode] : AGGR_UNSET;
-	if (version && sscanf(version, "6.%d", &minor) == 1 && minor >= 4 && minor <= 8)
+	if (version && sscanf(version, "6.%d", &minor) == 1 && minor <= 8)
 		return mode < ARRAY_SIZE(second) ? second[mode] : AGGR_UNSET;
 	return config->aggr_mode <= AGGR_NODE ? config->aggr_mode : AGGR_UNSET;
 }
