@@ -11,6 +11,8 @@
 #include "util/options.h"
 #include "util/pmu.h"
 #include "util/stat_cmd.h"
+#include "util/stat_record.h"
+#include "util/stat_report.h"
 #include "util/thread_map.h"
 #include "util/tool_facts.h"
 #include "util/util.h"
@@ -21,9 +23,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define STATUS_NO_RECORD 255
+#define DATA_PATH "perf.data"
 
 /* The one thing that signal handlers write. */
 static volatile sig_atomic_t got_signal;
@@ -114,7 +117,53 @@ static int find_progs(struct stat_cmd *cmd)
 	return plan->prog_rows ? 0 : STATUS_FAILED;
 }
 
-static int run_cmd(struct stat_cmd *cmd)
+/* What a report has to know of the run. */
+static void fill_extra(struct stat_cmd *cmd)
+{
+	const struct stat_config *config = &cmd->run.config;
+	const struct target *target = &cmd->run.target;
+	const struct metric_plan *metrics = &cmd->metrics;
+	struct evsel *evsel;
+	int i;
+
+	cmd->extra = (struct stat_extra){
+		.is_workload = target->argc && target__has_task(target) && !target__is_attached(target),
+		.is_system_wide = target->system_wide,
+		.no_merge = config->no_merge,
+		.for_each_cgroup = config->for_each_cgroup,
+		.null_run = config->null_run,
+		.no_metrics = config->no_metrics,
+		.metric_only = config->metric_only,
+		.summary = config->summary,
+		.percore_show_thread = config->percore_show_thread,
+		.detail = cmd->detail,
+		.metrics = metrics->names,
+		.topdown = metrics->topdown,
+		.transaction = metrics->transaction,
+		.smi_cost = metrics->smi_cost,
+		.td_level = metrics->td_level,
+		.metric_no_group = metrics->options.no_group,
+		.metric_no_merge = metrics->options.no_merge,
+		.metric_no_threshold = metrics->options.no_threshold,
+	};
+	evlist__for_each(cmd->evlist, evsel, i)
+		cmd->extra.has_defaults |= evsel->is_default;
+	cmd->run.extra = &cmd->extra;
+}
+
+/* perf stat record. Return: 0, or an exit status after a message. */
+static int open_record(struct stat_cmd *cmd, int argc, char **argv)
+{
+	if (stat_cmd__check_record(cmd) ||
+	    stat_record__new(cmd->data_path, argc, argv, &cmd->run.record))
+		return STATUS_NO_DATA;
+	fill_extra(cmd);
+	/* Of the two, a pipe gets the data. */
+	cmd->quiet |= stat_record__is_stdout(cmd->run.record);
+	return 0;
+}
+
+static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 {
 	int status, err;
 
@@ -128,6 +177,8 @@ static int run_cmd(struct stat_cmd *cmd)
 		return err == -ENOMEM ? STATUS_FAILED : STATUS_INVALID;
 	}
 	status = stat_run__assign(&cmd->run);
+	if (!status && cmd->data_path)
+		status = open_record(cmd, argc, argv);
 	if (status)
 		return status;
 	if (cmd->has_control)
@@ -144,6 +195,8 @@ static int run_cmd(struct stat_cmd *cmd)
 	status = run_all(cmd);
 	if (stat_cmd__close_output(cmd) && !status)
 		status = STATUS_FAILED;
+	if (cmd->run.record && cmd->run.has_counted && stat_record__finish(cmd->run.record))
+		status = STATUS_NO_DATA;
 	return status;
 }
 
@@ -165,6 +218,7 @@ static int load_settings(struct stat_cmd *cmd)
 
 static void clear(struct stat_cmd *cmd)
 {
+	stat_record__delete(cmd->run.record);
 	stat__delete(cmd->run.stat);
 	config__clear(&cmd->settings);
 	thread_map__delete(cmd->run.plan.prog_rows);
@@ -182,11 +236,107 @@ static void clear(struct stat_cmd *cmd)
 }
 
 /* These words, down to three letters, are commands of perf stat itself; NULL is not. */
-static bool is_record_or_report(const char *word)
+static bool is_command(const char *word, const char *command)
 {
 	size_t len = word ? strlen(word) : 0;
 
-	return len >= 3 && (!strncmp(word, "record", len) || !strncmp(word, "report", len));
+	return len >= 3 && !strncmp(word, command, len);
+}
+
+static int prepare(struct stat_cmd *cmd)
+{
+	cmd->pmus = pmus__new(sysfs_root());
+	cmd->evlist = evlist__new();
+	cmd->defs = definitions__new();
+	cmd->run.plan.cgroups = cgroup_list__new();
+	if (!cmd->pmus || !cmd->evlist || !cmd->defs || !cmd->run.plan.cgroups) {
+		pr_err("%s", strerror(errno));
+		return -errno;
+	}
+	definitions__add_places(cmd->defs);
+	pmus__set_definitions(cmd->pmus, cmd->defs);
+	cmd->run.plan.evlist = cmd->evlist;
+	cmd->run.config.target = &cmd->run.target;
+	cmd->run.config.literal = tool__literal;
+	cmd->run.config.defs = cmd->defs;
+	cmd->run.config.pmus = cmd->pmus;
+	return load_settings(cmd);
+}
+
+static bool is_fifo(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+}
+
+static int report(struct stat_cmd *cmd, int argc, char **argv)
+{
+	int first;
+
+	msg__init("perf stat report");
+	first = stat_cmd__parse_report_options(cmd, argc, argv);
+	if (first < 0)
+		return -first;
+	if (first < argc) {
+		pr_err("%s: no argument is expected (a file: -i)", argv[first]);
+		return OPTIONS_USAGE_STATUS;
+	}
+	cmd->run.config.big_num = !cmd->no_big_num;
+	msg__set_verbose(cmd->run.config.verbose);
+	if (stat_cmd__check_output(cmd))
+		return STATUS_INVALID;
+	if (!cmd->input_path)
+		cmd->input_path = is_fifo(STDIN_FILENO) ? "-" : DATA_PATH;
+	return stat_report__print(cmd, cmd->input_path);
+}
+
+/* From options to an exit status; the command begins at @first. */
+static int count(struct stat_cmd *cmd, int argc, char **argv, int first)
+{
+	int err, status = STATUS_INVALID;
+
+	if (cmd->run.config.aggr_mode == AGGR_UNSET)
+		cmd->run.config.aggr_mode = AGGR_GLOBAL;
+	cmd->run.target.argv = argv + first;
+	cmd->run.target.argc = argc - first;
+	cmd->run.config.big_num = !cmd->no_big_num;
+	msg__set_verbose(cmd->run.config.verbose);
+	cmd->run.config.bpf_prog_list = cmd->run.target.bpf_list;
+	err = target__validate(&cmd->run.target);
+	if (!err)
+		err = stat_cmd__add_metrics(cmd);
+	if (err > 0)
+		status = err;
+	if (!err) {
+		stat_cmd__widen_target(cmd);
+		err = stat_cmd__check(cmd);
+	}
+	if (!err && cmd->control_spec) {
+		err = control__open(&cmd->control, cmd->control_spec);
+		cmd->has_control = !err;
+		if (err)
+			status = OPTIONS_USAGE_STATUS;
+	}
+	if (!err) {
+		stat_cmd__warn(cmd);
+		status = run_cmd(cmd, argc, argv);
+	}
+	return status;
+}
+
+/* Options may stand on both sides of the word; with it, -o is where the data go. */
+static int record(struct stat_cmd *cmd, int argc, char **argv, int word)
+{
+	int first = stat_cmd__parse_options(cmd, argc - word, argv + word);
+
+	if (first < 0)
+		return -first;
+	cmd->data_path = cmd->output_path;
+	cmd->output_path = NULL;
+	if (!cmd->data_path)
+		cmd->data_path = is_fifo(STDOUT_FILENO) ? "-" : DATA_PATH;
+	return count(cmd, argc, argv, word + first);
 }
 
 int cmd_stat(int argc, char **argv)
@@ -194,68 +344,25 @@ int cmd_stat(int argc, char **argv)
 	struct stat_cmd cmd = {
 		.log_fd = NO_LOG_FD,
 		.metrics = { .td_level = 1 },
-		.run = { .config = { .aggr_mode = AGGR_GLOBAL, .run_count = 1 }, .signal = &got_signal },
+		.run = { .config = { .aggr_mode = AGGR_UNSET, .run_count = 1 }, .signal = &got_signal },
 	};
-	int first, err, status = STATUS_INVALID;
+	int first, status;
 
 	msg__init("perf stat");
 	setlocale(LC_ALL, "");
-	cmd.pmus = pmus__new(sysfs_root());
-	cmd.evlist = evlist__new();
-	cmd.defs = definitions__new();
-	cmd.run.plan.cgroups = cgroup_list__new();
-	if (!cmd.pmus || !cmd.evlist || !cmd.defs || !cmd.run.plan.cgroups) {
-		pr_err("%s", strerror(errno));
+	if (prepare(&cmd)) {
 		clear(&cmd);
 		return STATUS_FAILED;
 	}
-	definitions__add_places(cmd.defs);
-	pmus__set_definitions(cmd.pmus, cmd.defs);
-	cmd.run.plan.evlist = cmd.evlist;
-	cmd.run.config.target = &cmd.run.target;
-	cmd.run.config.literal = tool__literal;
-	cmd.run.config.defs = cmd.defs;
-	cmd.run.config.pmus = cmd.pmus;
-	if (load_settings(&cmd)) {
-		clear(&cmd);
-		return STATUS_FAILED;
-	}
-
 	first = stat_cmd__parse_options(&cmd, argc, argv);
-	if (first < 0) {
-		clear(&cmd);
-		return -first;
-	}
-	if (is_record_or_report(argv[first])) {
-		pr_err("%s: counts cannot be recorded yet (a command of that name: give its path)",
-		       argv[first]);
-		clear(&cmd);
-		return STATUS_NO_RECORD;
-	}
-	cmd.run.target.argv = argv + first;
-	cmd.run.target.argc = argc - first;
-	cmd.run.config.big_num = !cmd.no_big_num;
-	msg__set_verbose(cmd.run.config.verbose);
-	cmd.run.config.bpf_prog_list = cmd.run.target.bpf_list;
-	err = target__validate(&cmd.run.target);
-	if (!err)
-		err = stat_cmd__add_metrics(&cmd);
-	if (err > 0)
-		status = err;
-	if (!err) {
-		stat_cmd__widen_target(&cmd);
-		err = stat_cmd__check(&cmd);
-	}
-	if (!err && cmd.control_spec) {
-		err = control__open(&cmd.control, cmd.control_spec);
-		cmd.has_control = !err;
-		if (err)
-			status = OPTIONS_USAGE_STATUS;
-	}
-	if (!err) {
-		stat_cmd__warn(&cmd);
-		status = run_cmd(&cmd);
-	}
+	if (first < 0)
+		status = -first;
+	else if (is_command(argv[first], "record"))
+		status = record(&cmd, argc, argv, first);
+	else if (is_command(argv[first], "report"))
+		status = report(&cmd, argc - first, argv + first);
+	else
+		status = count(&cmd, argc, argv, first);
 	clear(&cmd);
 	if (got_signal) {
 		signal(got_signal, SIG_DFL);

@@ -75,6 +75,11 @@ _perf() {
 		command="bperf ${words[2]}"
 		first=3
 	fi
+	if [[ $command == stat && ${#words[@]} -gt 3 ]]; then
+		# Recording has the options of counting, reporting its own.
+		[[ ${words[2]} == record ]] && first=3
+		[[ ${words[2]} == report ]] && first=3 && command="stat report"
+	fi
 
 	# What the word under the cursor is: the value of an option, an option, or part of a command.
 	# shellcheck disable=SC2086 # one word or two
@@ -94,7 +99,9 @@ _perf() {
 			break
 		fi
 	done
-	if ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
+	if [[ $command == "stat report" ]] && ((i < ${#words[@]} - 1)); then
+		return
+	elif ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then
 			_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
 		elif ((i == ${#words[@]} - 1)); then
@@ -114,7 +121,7 @@ _perf() {
 	elif [[ $command == list ]]; then
 		_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
 	elif [[ $command == stat ]]; then
-		_perf_reply -c -- "$cur"
+		mapfile -t COMPREPLY < <(compgen -W "record report" -- "$cur"; compgen -c -- "$cur")
 	fi
 
 	# Readline replaces only what follows the last of its word breaks.

@@ -39,6 +39,8 @@ function __perf_command
     set -l names (string match -rg '^    (?:-., |)--([a-z0-9-]+) <' -- $help)
     set -l letters (string match -rg '^    -(.), --[a-z0-9-]+ <' -- $help)
     set -e words[1..2]
+    contains -- "$words[1]" report; and return
+    contains -- "$words[1]" record; and set -e words[1]
     while set -q words[1]
         set -l word $words[1]
         switch $word
@@ -109,7 +111,9 @@ complete -c perf -n __fish_is_first_token -a "$commands"
 complete -c perf -n "__perf_is help" -a "$commands"
 complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu metric metricgroup tool pfm'
 complete -c perf -n "__perf_is stat" -a '(__perf_command)'
+complete -c perf -n "__perf_is stat; and test (count (commandline -opc)) = 2" -a 'record report'
 __perf_options stat
+__perf_options stat report
 __perf_options list
 for command in (perf bperf -h 2>&1 | string match -rg '^    ([a-z]+)  ')
     complete -c perf -n "__perf_is bperf; and test (count (commandline -opc)) = 2" -a $command

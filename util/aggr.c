@@ -5,8 +5,6 @@
 #include "thread_map.h"
 #include "util.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -30,111 +28,6 @@ const struct aggr_style *aggr_style(enum aggr_mode mode)
 	if (mode >= ARRAY_SIZE(styles) || !styles[mode].name)
 		return &styles[AGGR_GLOBAL];
 	return &styles[mode];
-}
-
-/* Files of a CPU's topology directory; the kernel leaves out what the machine does not have. */
-static const struct {
-	const char *file;
-	size_t offset;
-} topology_files[] = {
-	{ "physical_package_id", offsetof(struct cpu_topology, socket) },
-	{ "die_id", offsetof(struct cpu_topology, die) },
-	{ "cluster_id", offsetof(struct cpu_topology, cluster) },
-	{ "core_id", offsetof(struct cpu_topology, core) },
-};
-
-static char *read_cpu_line(const char *sysfs, int cpu, const char *file)
-{
-	char *path = xasprintf("%s/devices/system/cpu/cpu%d/%s", sysfs, cpu, file), *line;
-
-	if (!path)
-		return NULL;
-	line = read_file_line(path);
-	free(path);
-	return line;
-}
-
-static int read_cpu_int(const char *sysfs, int cpu, const char *file, int missing)
-{
-	char *line = read_cpu_line(sysfs, cpu, file), *end;
-	int value = missing;
-	long number;
-
-	if (line) {
-		number = strtol(line, &end, 10);
-		/* The kernel says -1 where firmware says nothing. */
-		if (end != line && number >= 0)
-			value = number;
-	}
-	free(line);
-	return value;
-}
-
-/* The cache of the wanted level, or of the highest one; named after its first CPU. */
-static void read_cache(struct cpu_topology *place, const char *sysfs, int cpu, int wanted)
-{
-	char file[64], *shared;
-	int i, level;
-
-	place->cache_level = -1;
-	place->cache = -1;
-	for (i = 0;; i++) {
-		snprintf(file, sizeof(file), "cache/index%d/level", i);
-		level = read_cpu_int(sysfs, cpu, file, -1);
-		if (level < 0)
-			return;
-		if (wanted ? level != wanted || place->cache_level >= 0 :
-			     level <= place->cache_level)
-			continue;
-		snprintf(file, sizeof(file), "cache/index%d/shared_cpu_list", i);
-		shared = read_cpu_line(sysfs, cpu, file);
-		if (shared && isdigit((unsigned char)*shared)) {
-			place->cache_level = level;
-			place->cache = strtol(shared, NULL, 10);
-		}
-		free(shared);
-	}
-}
-
-static void read_topology(struct cpu_topology *place, const char *sysfs, int cpu, int cache_level)
-{
-	char file[64];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(topology_files); i++) {
-		snprintf(file, sizeof(file), "topology/%s", topology_files[i].file);
-		*(int *)((char *)place + topology_files[i].offset) =
-			read_cpu_int(sysfs, cpu, file, 0);
-	}
-	read_cache(place, sysfs, cpu, cache_level);
-}
-
-/* NUMA nodes list their CPUs; without NUMA everything is on node 0. */
-static void read_nodes(struct aggr *aggr, const char *sysfs)
-{
-	char *dir_path = xasprintf("%s/devices/system/node", sysfs), *path, *list;
-	DIR *dir = dir_path ? opendir(dir_path) : NULL;
-	struct cpumap *map;
-	struct dirent *entry;
-	int node, i;
-
-	while (dir && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "node%d", &node) != 1)
-			continue;
-		path = xasprintf("%s/%s/cpulist", dir_path, entry->d_name);
-		list = path ? read_file_line(path) : NULL;
-		map = list ? cpumap__parse(list) : NULL;
-		for (i = 0; map && i < map->nr; i++) {
-			if (map->cpu[i] >= 0 && map->cpu[i] < aggr->nr_cpus)
-				aggr->topology[map->cpu[i]].node = node;
-		}
-		cpumap__delete(map);
-		free(list);
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-	free(dir_path);
 }
 
 static const struct aggr_id no_id = {
@@ -275,8 +168,7 @@ static int find_cpus(struct aggr *aggr, const struct evlist *evlist)
 
 static int make_cpu_rows(struct aggr *aggr)
 {
-	struct aggr_row *row;
-	struct aggr_id id;
+	struct aggr_row *row, key;
 	int cpu, nr = 0, i;
 
 	aggr->rows = calloc(aggr->nr_cpus, sizeof(*aggr->rows));
@@ -298,10 +190,9 @@ static int make_cpu_rows(struct aggr *aggr)
 	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
 		if (aggr->row_of_cpu[cpu] < 0)
 			continue;
-		id = id_of_cpu(aggr, cpu);
-		for (i = 0; compare_ids(&aggr->rows[i].id, &id); i++)
-			;
-		aggr->row_of_cpu[cpu] = i;
+		key.id = id_of_cpu(aggr, cpu);
+		row = bsearch(&key, aggr->rows, aggr->nr_rows, sizeof(key), compare_rows);
+		aggr->row_of_cpu[cpu] = row - aggr->rows;
 	}
 	if (aggr->nr_cpus && aggr->row_of_cpu[0] >= 0)
 		aggr->primary = aggr->row_of_cpu[0];
@@ -379,24 +270,35 @@ static bool needs_topology(enum aggr_mode mode, const struct evlist *evlist)
 	return false;
 }
 
-struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const char *sysfs,
+static void find_topology(struct aggr *aggr, const struct topology *topology, int cache_level)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
+		if (aggr->row_of_cpu[cpu] < 0)
+			continue;
+		if (topology)
+			topology__find(topology, cpu, cache_level, &aggr->topology[cpu]);
+		else
+			cpu_topology__read(&aggr->topology[cpu], sysfs_root(), cpu, cache_level);
+	}
+	if (!topology)
+		cpu_topology__read_nodes(aggr->topology, aggr->nr_cpus, sysfs_root());
+}
+
+struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const struct topology *topology,
 		       const struct evlist *evlist)
 {
 	const struct thread_map *threads = is_by_thread(mode) ? find_threads(evlist) : NULL;
 	struct aggr *aggr = calloc(1, sizeof(*aggr));
-	bool topology = needs_topology(mode, evlist);
-	int cpu, err;
+	int err;
 
 	if (!aggr)
 		return NULL;
 	aggr->mode = mode;
 	err = find_cpus(aggr, evlist);
-	for (cpu = 0; !err && topology && cpu < aggr->nr_cpus; cpu++) {
-		if (aggr->row_of_cpu[cpu] >= 0)
-			read_topology(&aggr->topology[cpu], sysfs, cpu, cache_level);
-	}
-	if (!err && topology)
-		read_nodes(aggr, sysfs);
+	if (!err && needs_topology(mode, evlist))
+		find_topology(aggr, topology, cache_level);
 	if (err)
 		;
 	else if (threads)

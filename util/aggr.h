@@ -5,17 +5,12 @@
 /* Which counters are summed in which row: the CPUs' topology and the rows of a mode. */
 
 #include "stat.h"
+#include "topology.h"
 
 #include <stdbool.h>
 
 struct cpumap;
 struct evlist;
-
-/* Where a CPU is; numbers as sysfs gives them. */
-struct cpu_topology {
-	int node, socket, die, cluster, core;
-	int cache_level, cache;		/* -1: no cache of that level */
-};
 
 /* What tells one row of a mode from another; -1 where the mode does not look. */
 struct aggr_id {
@@ -55,12 +50,12 @@ const struct aggr_style *aggr_style(enum aggr_mode mode);
 /**
  * aggr__new() - find the rows that the CPUs and threads of a list's events make in a mode
  * @cache_level: of AGGR_CACHE; 0: the highest
- * @sysfs: root of sysfs
+ * @topology: where CPUs are; NULL: as sysfs says
  *
  * Modes made of CPUs fall back to AGGR_GLOBAL when no event has CPUs, AGGR_THREAD when none has
  * threads. Return: NULL with errno ENOMEM.
  */
-struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const char *sysfs,
+struct aggr *aggr__new(enum aggr_mode mode, int cache_level, const struct topology *topology,
 		       const struct evlist *evlist);
 void aggr__delete(struct aggr *aggr);
 

@@ -12,6 +12,7 @@ struct metric;
 struct metric_requests;
 struct pmus;
 struct target;
+struct topology;
 
 /* Numbers as in STAT_CONFIG records of perf.data; finest wins is decided by the command line. */
 enum aggr_mode {
@@ -55,6 +56,7 @@ struct stat_config {
 	bool for_each_cgroup;		/* the list repeats per cgroup: cgroups outermost */
 	const char *sort_event;		/* --sort: cgroups with the most of it first; NULL: none */
 	unsigned int top;		/* --top: only so many cgroups; 0: all of them */
+	const struct topology *topology;	/* where CPUs are; NULL: as sysfs says. Borrowed */
 	bool percore_show_thread;	/* -A: percore events show the core's sum on each CPU */
 	/* #NAME in metrics; NULL: only #target_cpu is known */
 	double (*literal)(const struct target *target, const char *name);

@@ -2,6 +2,7 @@
 /* What a command line asks for that cannot be meant together, or is hardly meant. */
 #include "stat_cmd.h"
 
+#include "cgroup.h"
 #include "evlist.h"
 #include "msg.h"
 #include "util.h"
@@ -25,6 +26,45 @@ static bool is_sharing(const struct stat_cmd *cmd)
 	return is_sharing;
 }
 
+static int refuse(const struct conflict *conflicts, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (conflicts[i].both) {
+			pr_err("%s", conflicts[i].text);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int stat_cmd__check_output(const struct stat_cmd *cmd)
+{
+	const struct stat_config *config = &cmd->run.config;
+	const struct conflict conflicts[] = {
+		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
+		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
+		{ cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
+		  "--append needs a file to append to: -o or --log-fd" },
+		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
+		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
+	};
+
+	return refuse(conflicts, ARRAY_SIZE(conflicts));
+}
+
+int stat_cmd__check_record(const struct stat_cmd *cmd)
+{
+	const struct conflict conflicts[] = {
+		{ cmd->run.config.run_count != 1, "record and -r: one run at a time is recorded" },
+		{ cmd->run.target.bpf_list, "record and -b: counts of BPF programs cannot be recorded" },
+		{ cmd->run.plan.cgroups->follows,
+		  "record and --for-each-cgroup with patterns and -I: cgroups that come cannot be recorded" },
+		{ !cmd->evlist->nr, "record and --null without -e: there is nothing to record" },
+	};
+
+	return refuse(conflicts, ARRAY_SIZE(conflicts));
+}
+
 int stat_cmd__check(const struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
@@ -32,14 +72,8 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 	bool is_topology = config->aggr_mode != AGGR_GLOBAL && config->aggr_mode != AGGR_THREAD &&
 			   config->aggr_mode != AGGR_PROG;
 	const struct conflict conflicts[] = {
-		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
 		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
 		{ cmd->metrics.td_level > MAX_TD_LEVEL, "--td-level: at most 6" },
-		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
-		{ cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
-		  "--append needs a file to append to: -o or --log-fd" },
-		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
-		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
 		{ config->run_count != 1 && !target->argc, "-r needs a command to repeat" },
 		{ config->metric_only && config->run_count > 1, "--metric-only and -r: not together" },
@@ -68,13 +102,7 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 		{ config->aggr_mode == AGGR_PROG && !target->bpf_list, "--per-prog needs -b" },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(conflicts); i++) {
-		if (conflicts[i].both) {
-			pr_err("%s", conflicts[i].text);
-			return -EINVAL;
-		}
-	}
-	return 0;
+	return stat_cmd__check_output(cmd) ? -EINVAL : refuse(conflicts, ARRAY_SIZE(conflicts));
 }
 
 void stat_cmd__warn(const struct stat_cmd *cmd)

@@ -11,6 +11,7 @@
 #include "control.h"
 #include "metric_plan.h"
 #include "parse_events.h"
+#include "stat_extra.h"
 #include "stat_run.h"
 
 #include <limits.h>
@@ -20,6 +21,7 @@ struct cgroup;
 struct definitions;
 struct evlist;
 struct pmus;
+struct stat_record;
 
 #define NO_LOG_FD INT_MIN
 
@@ -50,6 +52,9 @@ struct stat_cmd {
 	bool append;
 	bool quiet;
 	FILE *file;			/* what -o or --log-fd opened; NULL: stderr */
+	const char *data_path;		/* perf stat record: -o; NULL: not that */
+	struct stat_extra extra;	/* what is recorded of the run */
+	const char *input_path;		/* perf stat report: -i */
 };
 
 /* --- stat_options.c --- */
@@ -61,10 +66,19 @@ struct stat_cmd {
  */
 int stat_cmd__parse_options(struct stat_cmd *cmd, int argc, char **argv);
 
+/** stat_cmd__parse_report_options() - the same of perf stat report, which has some of them */
+int stat_cmd__parse_report_options(struct stat_cmd *cmd, int argc, char **argv);
+
 /* --- stat_check.c --- */
 
 /** stat_cmd__check() - refuse what cannot be meant together. Return: 0, or -EINVAL after a message */
 int stat_cmd__check(const struct stat_cmd *cmd);
+
+/** stat_cmd__check_output() - the same of options about printing alone */
+int stat_cmd__check_output(const struct stat_cmd *cmd);
+
+/** stat_cmd__check_record() - the same of what cannot be recorded; events and cgroups are known */
+int stat_cmd__check_record(const struct stat_cmd *cmd);
 
 /** stat_cmd__warn() - say what is hardly meant, and go on */
 void stat_cmd__warn(const struct stat_cmd *cmd);
@@ -78,6 +92,9 @@ void stat_cmd__warn(const struct stat_cmd *cmd);
  * else system-wide, its command notwithstanding.
  */
 void stat_cmd__widen_target(struct stat_cmd *cmd);
+
+/** stat_cmd__set_metric_scope() - what metrics may refer to; the target is settled */
+void stat_cmd__set_metric_scope(struct stat_cmd *cmd);
 
 /** stat_cmd__add_metrics() - the events of -M. Return: 0, or an exit status after a message */
 int stat_cmd__add_metrics(struct stat_cmd *cmd);

@@ -68,11 +68,11 @@ struct stat_counts *stat_counts__new(const struct stat_config *config, const str
 		return NULL;
 	sc->config = config;
 	sc->evlist = evlist;
-	sc->aggr = aggr__new(config->aggr_mode, config->cache_level, sysfs_root(), evlist);
+	sc->aggr = aggr__new(config->aggr_mode, config->cache_level, config->topology, evlist);
 	if (!sc->aggr)
 		goto err;
 	if (sc->aggr->mode == AGGR_NONE && has_percore(evlist)) {
-		sc->core_aggr = aggr__new(AGGR_CORE, 0, sysfs_root(), evlist);
+		sc->core_aggr = aggr__new(AGGR_CORE, 0, config->topology, evlist);
 		if (!sc->core_aggr)
 			goto err;
 	}

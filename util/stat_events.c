@@ -80,24 +80,25 @@ static int repeat_for_each(struct stat_cmd *cmd)
 	return err;
 }
 
-static void set_metric_options(struct stat_cmd *cmd)
+void stat_cmd__set_metric_scope(struct stat_cmd *cmd)
 {
 	struct metric_request_options *options = &cmd->metrics.options;
-	struct stat_config *config = &cmd->run.config;
 
-	/* Thresholds only colour, and in these formats there is nothing to be coloured. */
-	options->no_threshold |= config->csv_sep || (config->metric_only && config->json);
 	options->scope.defs = cmd->defs;
 	options->scope.pmus = cmd->pmus;
 	options->scope.target = &cmd->run.target;
 	options->scope.target_cpu = !target__has_task(&cmd->run.target);
 	options->scope.literal = tool__literal;
-	config->requests = &cmd->metrics.requests;
+	cmd->run.config.requests = &cmd->metrics.requests;
 }
 
 int stat_cmd__add_metrics(struct stat_cmd *cmd)
 {
-	set_metric_options(cmd);
+	const struct stat_config *config = &cmd->run.config;
+
+	stat_cmd__set_metric_scope(cmd);
+	/* Thresholds only colour, and in these formats there is nothing to be coloured. */
+	cmd->metrics.options.no_threshold |= config->csv_sep || (config->metric_only && config->json);
 	switch (metric_plan__add_events(&cmd->metrics, cmd->evlist)) {
 	case 0:
 		return 0;

@@ -5,6 +5,7 @@
 #include "capability.h"
 #include "control.h"
 #include "msg.h"
+#include "stat_record.h"
 #include "util.h"
 
 #include <poll.h>
@@ -14,12 +15,17 @@
 
 static int print_interval(struct stat_pass *pass)
 {
+	struct stat_run *run = pass->run;
 	int err = stat_pass__add_cgroups(pass);
+	uint64_t time_ns;
 
 	if (!err)
 		err = stat_pass__read(pass);
+	time_ns = clock_ns() - pass->start_ns;
 	if (!err)
-		err = stat__interval(pass->run->stat, clock_ns() - pass->start_ns);
+		err = stat__interval(run->stat, time_ns);
+	if (!err && run->record)
+		err = stat_record__round(run->record, run->plan.evlist, ROUND_INTERVAL, time_ns, NULL);
 	if (!err)
 		err = stat_pass__drop_cgroups(pass);
 	pass->nr_printed++;

@@ -11,6 +11,7 @@
 #include "pmu.h"
 #include "util.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 
 static const char usage[] =
 	"perf stat [<options>] [<command>]\n"
+	"    or: perf stat record [<options>] [-o <file>] [<command>]\n"
+	"    or: perf stat report [<options>] [-i <file>]\n"
 	"    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -b <programs> [-- <command>]";
 
 static int parse_e(void *ctx, const char *arg)
@@ -416,6 +419,37 @@ int stat_cmd__parse_options(struct stat_cmd *cmd, int argc, char **argv)
 	if (first < 0)
 		return first;
 	if (cmd->run.target.per_thread)
+		set_aggr(cmd, AGGR_THREAD);
+	return first;
+}
+
+static const char report_usage[] = "perf stat report [<options>] [-i <file>]";
+
+/* Those of perf stat that are about printing. */
+static const char *const report_names[] = {
+	"no-aggr", "per-socket", "per-die", "per-cluster", "per-cache", "per-core", "per-thread",
+	"per-node", "field-separator", "json-output", "metric-only", "no-metrics", "summary",
+	"no-csv-summary", "hide-zero-events", "interval-clear", "big-num", "no-big-num", "no-merge",
+	"scale", "output", "append", "log-fd", "metrics-file", "verbose",
+};
+
+int stat_cmd__parse_report_options(struct stat_cmd *cmd, int argc, char **argv)
+{
+	struct option_row report_rows[ARRAY_SIZE(report_names) + 2] = {
+		{ 'i', "input", OPT_STRING, AT(input_path), .arg = "file",
+		  .help = "read this file; -: standard input" },
+	};
+	int first, nr = 1;
+
+	for (size_t n = 0; n < ARRAY_SIZE(report_names); n++) {
+		for (const struct option_row *row = rows; row->letter || row->name; row++) {
+			if (!strcmp(row->name, report_names[n]))
+				report_rows[nr++] = *row;
+		}
+	}
+	assert(nr == ARRAY_SIZE(report_names) + 1);
+	first = options__parse(report_rows, report_usage, cmd, argc, argv);
+	if (first >= 0 && cmd->run.target.per_thread)
 		set_aggr(cmd, AGGR_THREAD);
 	return first;
 }

@@ -5,6 +5,7 @@
 #include "capability.h"
 #include "explain.h"
 #include "msg.h"
+#include "stat_record.h"
 #include "supervisor.h"
 #include "thread_map.h"
 #include "util.h"
@@ -46,6 +47,7 @@ static int finish(struct stat_pass *pass)
 {
 	struct stat_run *run = pass->run;
 	struct stat_times times;
+	bool is_interval;
 	int err;
 
 	err = stat_pass__add_cgroups(pass);
@@ -54,11 +56,16 @@ static int finish(struct stat_pass *pass)
 	times.elapsed_ns = clock_ns() - pass->start_ns;
 	if (!err)
 		err = stat_pass__read(pass);
-	/* What is left since the last interval. */
-	if (!err && run->config.interval_ms && (!run->interval_count || pass->next_print_ns))
-		err = stat__interval(run->stat, times.elapsed_ns);
 	times.user_ns = pass->workload.user_ns;
 	times.sys_ns = pass->workload.sys_ns;
+	/* What is left since the last interval. */
+	is_interval = run->config.interval_ms && (!run->interval_count || pass->next_print_ns);
+	if (!err && is_interval)
+		err = stat__interval(run->stat, times.elapsed_ns);
+	if (!err && run->record)
+		err = stat_record__round(run->record, run->plan.evlist,
+					 is_interval ? ROUND_INTERVAL : ROUND_FINAL, times.elapsed_ns,
+					 &times);
 	if (!err)
 		err = stat__run_done(run->stat, &times);
 	return err;
@@ -73,7 +80,8 @@ int stat_run__once(struct stat_run *run, int *status)
 	run->plan.target = &run->target;
 	run->plan.workload = NULL;
 	if (run->target.argc) {
-		err = workload__fork(&pass.workload, run->target.argv);
+		err = workload__fork(&pass.workload, run->target.argv,
+				     run->record && stat_record__is_stdout(run->record));
 		if (err) {
 			pr_err("cannot start '%s': %s", run->target.argv[0], strerror(-err));
 			return STATUS_FAILED;
@@ -99,6 +107,8 @@ int stat_run__once(struct stat_run *run, int *status)
 		goto out;
 	if (stat_pass__watch_tasks(&pass))
 		goto out;
+	if (run->record && stat_record__begin(run->record, run))
+		goto out;
 	err = start(&pass);
 	if (err)
 		goto out;
@@ -107,6 +117,7 @@ int stat_run__once(struct stat_run *run, int *status)
 	if (!err)
 		err = finish(&pass);
 	failed = err ? STATUS_FAILED : 0;
+	run->has_counted = !err;
 	*status = stat_pass__status(&pass);
 out:
 	if (err == -ENOMEM)

@@ -11,6 +11,8 @@
 #include <signal.h>
 
 struct control;
+struct stat_extra;
+struct stat_record;
 
 /* Exit statuses of perf stat; wrong usage has its own, OPTIONS_USAGE_STATUS. */
 enum {
@@ -32,6 +34,9 @@ struct stat_run {
 	unsigned int timeout_ms;	/* --timeout; 0: none */
 	unsigned int interval_count;	/* 0: no limit */
 	struct control *control;	/* NULL: none */
+	struct stat_record *record;	/* gets the counts, too; NULL: perf stat record was not asked for */
+	const struct stat_extra *extra;	/* what that says of the run */
+	bool has_counted;		/* set by stat_run__once(): to the end, without an error of ours */
 	bool was_killed;		/* set by stat_run__once(): a signal ended the workload */
 	const volatile sig_atomic_t *signal;	/* the signal that asks us to end; 0: none yet */
 };

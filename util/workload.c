@@ -29,7 +29,7 @@ static void run_child(char *const *argv, int go_fd, int err_fd)
 	_exit(127);
 }
 
-int workload__fork(struct workload *workload, char *const *argv)
+int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
 {
 	int go[2], fail[2], err;
 
@@ -53,6 +53,8 @@ int workload__fork(struct workload *workload, char *const *argv)
 		/* Ours would keep the pipe open if perf died. */
 		close(go[1]);
 		close(fail[0]);
+		if (to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+			_exit(1);
 		errno = 0;
 		run_child(argv, go[0], fail[1]);
 	}

@@ -19,11 +19,12 @@ struct workload {
 
 /**
  * workload__fork() - make the child that will become @argv
+ * @to_stderr: what it writes to stdout goes to stderr: stdout is taken
  *
  * It is held until workload__start(). If we die before, it ends without running the command.
  * Return: 0 or -errno.
  */
-int workload__fork(struct workload *workload, char *const *argv);
+int workload__fork(struct workload *workload, char *const *argv, bool to_stderr);
 
 /**
  * workload__start() - let it run

@@ -8,13 +8,7 @@ load helpers
 
 setup_file() {
 	require_root
-	local path
-	while read -r path; do
-		case $("$path" --version 2>/dev/null) in
-		"perf version 6.1."*) export DEBIAN_PERF=$path ;;
-		esac
-	done < <(type -ap perf)
-	[ "${DEBIAN_PERF:-}" ] || skip "no perf 6.1 here (Debian: linux-perf)"
+	require_debian_perf
 }
 
 # Numbers that depend on the moment become N, rates of any size N of /sec; 'values' and identities

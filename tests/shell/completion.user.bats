@@ -33,7 +33,7 @@ complete_zsh() {
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
 	local command option
-	for command in stat list "bperf list" "bperf verify"; do
+	for command in stat "stat report" list "bperf list" "bperf verify"; do
 		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
 		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 3 ]
@@ -66,6 +66,11 @@ completes() {
 	completes bash "perf stat -e cs -- en" env
 	completes bash "perf stat -a ls /et" /etc
 	completes bash "perf stat --metrics-file /et" /etc
+	completes bash "perf stat rec" record
+	completes bash "perf stat record -e page-f" page-faults
+	completes bash "perf stat record -e cs en" env
+	completes bash "perf stat report --per-c" --per-core
+	completes bash "perf stat report -i /et" /etc
 	completes bash "perf list metricg" metricgroup
 	completes bash "perf bperf li" list
 	[ -z "$(complete_bash "perf bperf list ")" ]
@@ -84,6 +89,8 @@ completes() {
 	completes zsh "perf stat -" '*-e[events to count: perf list]:event:_perf_events' ||
 		completes zsh "perf stat -" '*-e[events to count\: perf list]:event:_perf_events'
 	completes zsh "perf stat -" '*--per-cache=-[a row for each cache]::level:(L1 L2 L3 L4)'
+	completes zsh "perf stat report -" '*-i[read this file; -\: standard input]:file:_files'
+	completes zsh "perf stat record -" '*--metrics-file[a file or directory that defines metrics and events]:file:_files'
 	completes zsh "perf stat -" '*--metrics-file[a file or directory that defines metrics and events]:file:_files'
 }
 
@@ -95,6 +102,9 @@ completes() {
 	completes fish "perf stat -M branch_miss_rate,branch_f" branch_miss_rate,branch_frequency
 	completes fish "perf stat -e cs -I 10 en" env
 	completes fish "perf stat -ae cs -- en" env
+	completes fish "perf stat rec" record
+	completes fish "perf stat record -e cs en" env
+	completes fish "perf stat report --in" --input
 	completes fish "perf list metricg" metricgroup
 	completes fish "perf bperf li" list
 	refute grep -q -- --raw <(complete_fish "perf bperf list --")

@@ -27,3 +27,7 @@ fuzz() {
 @test "files with definitions" {
 	fuzz definitions 2000
 }
+
+@test "recorded counts" {
+	fuzz perf_data 5000
+}

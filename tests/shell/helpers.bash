@@ -163,6 +163,17 @@ require_root() {
 	[ "$(id -u)" = 0 ] || skip_or_fail "needs root"
 }
 
+# require_debian_perf : sets DEBIAN_PERF, the path of a perf 6.1 to compare with
+require_debian_perf() {
+	local path
+	while read -r path; do
+		case $("$path" --version 2>/dev/null) in
+		"perf version 6.1."*) export DEBIAN_PERF=$path ;;
+		esac
+	done < <(type -ap perf)
+	[ "${DEBIAN_PERF:-}" ] || skip "no perf 6.1 here (Debian: linux-perf)"
+}
+
 skip_or_fail() {
 	[ "${STRICT:-0}" != 1 ] || { echo "$1" >&2; return 1; }
 	skip "$1"

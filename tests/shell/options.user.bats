@@ -8,6 +8,8 @@ usage() {
 	cat <<-EOF
 
 	 Usage: perf stat [<options>] [<command>]
+	    or: perf stat record [<options>] [-o <file>] [<command>]
+	    or: perf stat report [<options>] [-i <file>]
 	    or: perf stat [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -b <programs> [-- <command>]
 
 	EOF
@@ -204,12 +206,20 @@ usage() {
 	refused 1 perf stat -e cs -I 10 --interval-clear true <<<"perf stat: --interval-clear: the output is no terminal"
 }
 
-@test "stat record and stat report are not taken for commands" {
-	local word
-	for word in record rec report repo; do
-		refused 255 perf stat -e cs $word true \
-			<<<"perf stat: $word: counts cannot be recorded yet (a command of that name: give its path)"
-	done
+@test "what cannot be recorded, or reported" {
+	cd "$BATS_TEST_TMPDIR"
+	refused 255 perf stat record -r 2 -o x true <<<"perf stat: record and -r: one run at a time is recorded"
+	refused 255 perf stat record --null -o x true \
+		<<<"perf stat: record and --null without -e: there is nothing to record"
+	refused 255 perf stat record -e cs -o /nonexistent/x true \
+		<<<"perf stat: cannot write /nonexistent/x: No such file or directory"
+	refused 255 perf stat record -e cs -o . true <<<"perf stat: cannot write .: Is a directory"
+	refused 255 perf stat report -i nothing <<<"perf stat report: cannot read nothing: No such file or directory"
+	fails_with 255 "perf stat report: cannot read perf.data: No such file or directory" perf stat report </dev/null
+	refused 129 perf stat report nothing \
+		<<<"perf stat report: nothing: no argument is expected (a file: -i)"
+	refused 22 perf stat report -x, -j <<<"perf stat report: -x and -j: one output format at a time"
+	[ -z "$(ls | grep -v -e refused -e fails)" ]
 }
 
 @test "help goes to stderr with status 129, the list of options to stdout with 130" {

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf stat record and report, of CPUs and of shared counters; the rest is in record.user.bats.
+
+load helpers
+load record
+
+setup_file() {
+	require_root
+	perf stat -a -e cs -x, -o /dev/null true 2>/dev/null ||
+		skip_or_fail "perf events of CPUs are not permitted here"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	jobs_started=()
+}
+
+@test "a report prints what the run printed, in every breakdown" {
+	same_again -a true
+	local mode
+	for mode in -A --per-core --per-die --per-socket --per-node --per-cluster --per-cache --per-cache=L1; do
+		same_again -a $mode -e cs,cpu-clock true
+	done
+	same_again -C 0 -e '{cs,cpu-clock}' -e duration_time true
+	same_again -a -A -I 20 -e cs,page-faults sleep 0.05
+	same_again -a --per-core -I 20 -e cs sleep 0.05
+	same_again -a --metric-only -M CPUs_utilized true
+	same_again -a --per-thread -e page-faults "$WORKLOADS/faults" 10
+}
+
+@test "counts of CPUs are broken down later as one likes" {
+	perf stat record -a -e cs,cpu-clock -o x true >/dev/null 2>&1
+	local mode all
+	all=$(perf stat report -i x -x, 2>&1 | awk -F, '$3 == "cs" { print $1 }')
+	for mode in core die cluster socket node cache; do
+		perf stat report -i x --per-$mode -x, 2>out
+		[ "$(awk -F, '$5 == "cs" { n += $3 } END { print n }' out)" = "$all" ]
+		[ "$(awk -F, '$5 == "cs" { n += $2 } END { print n }' out)" = "$(nproc)" ]
+	done
+	perf stat report -i x -A -x, 2>out
+	[ "$(awk -F, '$4 == "cs" { n += $2 } END { print n }' out)" = "$all" ]
+}
+
+@test "cgroups" {
+	same_again -a --for-each-cgroup / -e cs,cpu-clock true
+	same_again -a -e cs,page-faults,cpu-clock -G /,,/ true
+}
+
+@test "shared counters" {
+	local shared="--bpf-counters --bpf-attr-map $ATTR_MAP"
+	perf stat $shared -e page-faults true >/dev/null 2>&1 || skip_or_fail "sharing is not possible here"
+	# shellcheck disable=SC2086 # two options
+	{
+		same_again $shared -e page-faults,cs true
+		same_again $shared -a -e page-faults,cs true
+		same_again $shared -a -A -e page-faults,cs true
+		same_again $shared -A -e page-faults true
+		same_again $shared --per-core -I 20 -e page-faults -p $$ sleep 0.05
+		same_again $shared --per-thread -e page-faults -p $$ true
+	}
+}
+
+@test "Debian's perf reads ours, and we read what it wrote" {
+	require_debian_perf
+	local perf options mode
+	for perf in perf "$DEBIAN_PERF"; do
+		for options in "-a" "-A -a" "-C 0" "-a --per-socket" "-a -I 20"; do
+			# shellcheck disable=SC2086 # several words
+			"$perf" stat record -o x $options -e cs,cpu-clock sleep 0.05 >/dev/null 2>&1
+			for mode in "" -A --per-core --per-die --per-socket --per-node; do
+				# shellcheck disable=SC2086 # perhaps none
+				both_report x $mode
+			done
+			both_script x "$(perf stat report -i x -A -x, 2>&1 | wc -l)"
+		done
+	done
+	# modes that have other numbers since there are caches among them
+	for options in --per-core --per-node; do
+		"$DEBIAN_PERF" stat record -o x -a $options -e cs true >/dev/null 2>&1
+		both_report x
+	done
+	"$DEBIAN_PERF" stat record -o x --per-thread -p $$ -e cs true >/dev/null 2>&1
+	both_report x
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf stat record and report, of commands: what is printed later is what was printed at once; files
+# that are whole or not there; files that are anything but that. CPUs are in record.host.bats.
+
+load helpers
+load record
+
+setup_file() {
+	require_perf_events
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	jobs_started=()
+}
+
+@test "a report prints what the run printed" {
+	same_again true
+	same_again -d true
+	same_again -e cs:u,task-clock:u,page-faults:u true
+	same_again -e '{page-faults:u,task-clock:u}' -e duration_time,user_time,num_cpus true
+	same_again --no-scale -e page-faults/name=faults/u true
+	same_again -M CPUs_utilized,migrations_per_second true
+	same_again --no-metrics -e task-clock:u true
+	same_again --per-thread -e page-faults:u,task-clock:u -p $$ "$WORKLOADS/faults" 10
+}
+
+@test "intervals, and their sum" {
+	same_again -I 20 -e page-faults:u,task-clock:u,duration_time sleep 0.07
+	same_again -I 20 --summary -e page-faults:u,task-clock:u sleep 0.07
+	same_again -I 20 --interval-count 1 -e page-faults:u sleep 0.05
+	perf stat report -i again.data -x, 2>report.txt
+	[ "$(wc -l <report.txt)" = 1 ]
+	perf stat report -i again.data --summary 2>report.txt
+	grep -q 'seconds time elapsed' report.txt
+}
+
+@test "the command's status is passed on, and what it counted kept" {
+	local status=0
+	perf stat record -e page-faults:u sh -c 'exit 3' >/dev/null 2>&1 -o x || status=$?
+	[ "$status" = 3 ]
+	status=0
+	perf stat record -o x -e page-faults:u sh -c 'kill -KILL $$' >/dev/null 2>&1 || status=$?
+	[ "$status" = 137 ]
+	perf stat report -i x 2>&1 | grep -q page-faults:u
+}
+
+@test "the header names the command line that was recorded" {
+	perf stat record -o x -e page-faults:u "$WORKLOADS/faults" 7 2>/dev/null >&2
+	perf stat report -i x 2>report.txt
+	grep -qF " Performance counter stats for 'perf stat record -o x -e page-faults:u $WORKLOADS/faults 7':" report.txt
+	in_range "$(perf stat report -x, -i x 2>&1 | cut -d, -f1)" 7 400
+}
+
+@test "options stand on both sides of the word, which may be cut to three letters" {
+	perf stat -e page-faults:u rec -o x -x, --log-fd 4 true >/dev/null 4>run.txt
+	perf stat -x, rep -i x 2>report.txt
+	diff run.txt report.txt
+	grep -q page-faults:u run.txt
+}
+
+@test "perf.data is the file when none is named; the one before is perf.data.old" {
+	perf stat record -e page-faults:u true >out 2>&1
+	[ "$(stat -c %a perf.data)" = 600 ]
+	cp perf.data first
+	perf stat record -e page-faults:u true >out 2>&1
+	cmp first perf.data.old
+	refute cmp -s first perf.data
+	perf stat report 2>report.txt </dev/null
+	grep -q page-faults:u report.txt
+	# one that is empty is not kept
+	rm perf.data*
+	: >perf.data
+	perf stat record -e page-faults:u true >out 2>&1
+	[ "$(ls -d perf.data*)" = perf.data ]
+}
+
+@test "a pipe: the data, and nothing else" {
+	perf stat record -e page-faults:u,duration_time sh -c 'echo said' 2>err 3>&- | perf stat report -x, 2>report.txt 3>&-
+	[ "$(cat err)" = said ]
+	[ "$(cut -d, -f3 report.txt | tr '\n' ' ')" = "page-faults:u duration_time " ]
+	perf stat record -o - -e page-faults:u true >x 2>err
+	[ ! -s err ]
+	perf stat report -i x 2>one.txt
+	perf stat report -i - <x 2>two.txt
+	diff one.txt two.txt
+	grep -qF " Performance counter stats for 'pipe':" one.txt
+	# intervals are printed as they come
+	perf stat record -o - -I 20 -e page-faults:u sleep 0.07 2>/dev/null 3>&- | perf stat report -x, 2>report.txt 3>&-
+	[ "$(grep -c page-faults:u report.txt)" -ge 2 ]
+	mkfifo pipe
+	background err perf stat record -o pipe -e page-faults:u true
+	perf stat report -i pipe -x, 2>report.txt
+	grep -q page-faults:u report.txt
+}
+
+@test "nothing is left of a recording that failed, and what was there before stays" {
+	echo old >perf.data
+	refute perf stat record -o perf.data -e page-faults:u /nonexistent/command 2>err
+	refute perf stat record -o perf.data -e page-faults:u,nonsense true 2>err
+	background err perf stat record -o perf.data -e page-faults:u sh -c 'echo $$ >started; exec sleep 1000'
+	local perf=$!
+	wait_for test -s started
+	kill -KILL "$perf"
+	kill "$(cat started)"
+	wait "$perf" || :
+	[ "$(cat perf.data)" = old ]
+	[ "$(echo *)" = "err perf.data started" ]
+}
+
+@test "Ctrl-C ends a recording like any other run" {
+	local status=0
+	background err perf stat record -o perf.data -e page-faults:u sh -c 'echo $$ >started; exec sleep 1000'
+	local perf=$!
+	wait_for test -s started
+	kill -INT "$perf"
+	wait "$perf" || status=$?
+	[ "$status" = 130 ]
+	perf stat report -i perf.data -x, 2>report.txt
+	diff <(grep -o '^ *[0-9]* *page' err | tr -d ' page') <(cut -d, -f1 report.txt)
+}
+
+@test "a disk that is full, a reader that is gone" {
+	fails_with 1 "perf stat: writing /dev/full failed: No space left on device" \
+		perf stat record -o /dev/full -e page-faults:u true
+}
+
+@test "the features of the header: counts, and no compression" {
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	local bits
+	bits=$(u64 x 72)
+	[ "$(head -c 8 x)" = PERFILE2 ]
+	((bits >> 19 & 1))
+	# later versions of Linux's perf refuse files that have this one and no compression
+	((!(bits >> 27 & 1)))
+	# hostname, release, version, architecture, CPUs, command line, events, topology
+	for bit in 3 4 5 6 7 11 12 13; do
+		((bits >> bit & 1))
+	done
+}
+
+@test "a file that was cut off anywhere is refused in one line that says where" {
+	perf stat record -o x -e page-faults:u,duration_time true >/dev/null 2>&1
+	perf stat record -o - -e page-faults:u,duration_time true >y 2>/dev/null
+	local file n size status step=40
+	for file in x y; do
+		size=$(stat -c %s $file)
+		for ((n = 0; n < size; n += step)); do
+			head -c "$n" $file >cut
+			status=0
+			perf stat report -i cut >out 2>&1 || status=$?
+			[ "$status" = 255 ] || { echo "$file cut to $n of $size: $status" >&2; return 1; }
+			[ "$(wc -l <out)" = 1 ]
+			grep -q '^perf stat report: cut: at byte [0-9]*: ' out || { cat out >&2; return 1; }
+		done
+		head -c $((size - 1)) $file >cut
+		refute perf stat report -i cut 2>out
+	done
+}
+
+@test "what is no recording of counts" {
+	refused 255 perf stat report -i /etc/passwd \
+		<<<"perf stat report: /etc/passwd: at byte 0: not perf.data: it does not begin with PERFILE2"
+	printf '2ELIFREP' >x
+	refused 255 perf stat report -i x \
+		<<<"perf stat report: x: at byte 0: recorded on a machine of the other byte order: report there"
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	printf '\0\0\0\0\0\0\0\0' | dd of=x bs=1 seek=72 conv=notrunc status=none
+	refused 255 perf stat report -i x \
+		<<<"perf stat report: x: at byte 72: no counts: not written by perf stat record"
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	printf '\0\0\0\0\0\0\0\0' | dd of=x bs=1 seek=48 conv=notrunc status=none
+	refused 255 perf stat report -i x \
+		<<<"perf stat report: x: at byte 40: no data: whoever wrote it was interrupted"
+	printf '\377\377\377\377\377\377\377\177' | dd of=x bs=1 seek=48 conv=notrunc status=none
+	perf stat report -i x 2>&1 | grep -q '^perf stat report: x: at byte 40: cut off: the data should be 9223372036854775807 bytes'
+}
+
+@test "rows that the counts cannot be broken down to" {
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	local option
+	for option in -A --per-core --per-socket --per-node --per-cache --per-cluster --per-die; do
+		refused 22 perf stat report -i x $option \
+			<<<"perf stat report: the counts cannot be broken down like that: they are of tasks, not of CPUs"
+	done
+	perf stat report -i x --per-thread 2>report.txt
+	grep -q 'page-faults:u' report.txt
+}
+
+@test "Debian's perf reads ours, and we read what it wrote: files" {
+	require_debian_perf
+	local perf options
+	for perf in perf "$DEBIAN_PERF"; do
+		for options in "-e page-faults:u,task-clock:u,cs:u" "-e {page-faults:u,task-clock:u}" \
+			"-e page-faults:u,duration_time" "-I 20 -e page-faults:u,task-clock:u"; do
+			# shellcheck disable=SC2086 # several words
+			"$perf" stat record -o x $options sleep 0.05 >/dev/null 2>&1
+			both_report x
+		done
+		"$perf" stat record -o x -e page-faults:u,task-clock:u true >/dev/null 2>&1
+		both_script x 2
+	done
+}
+
+@test "Debian's perf reads ours, and we read what it wrote: pipes" {
+	require_debian_perf
+	local perf
+	for perf in perf "$DEBIAN_PERF"; do
+		"$perf" stat record -o - -e page-faults:u,task-clock:u,cs:u true 2>/dev/null >x
+		both_report x
+		both_script x 3
+		"$perf" stat record -o - -e page-faults:u true 2>/dev/null 3>&- | perf stat report -x, 2>ours.txt 3>&-
+		grep -q page-faults:u ours.txt
+	done
+	perf stat record -e page-faults:u true 2>/dev/null 3>&- | "$DEBIAN_PERF" stat report 2>theirs.txt 3>&-
+	grep -q page-faults:u theirs.txt
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Binary data, and perf.data there and back: bytes, features, texts of our own, files and streams. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/bytes.h"
+#include "util/cgroup.h"
+#include "util/data_reader.h"
+#include "util/data_writer.h"
+#include "util/evlist.h"
+#include "util/pmu.h"
+#include "util/stat_extra.h"
+#include "util/topology.h"
+#include "util/util.h"
+
+static void what_was_put_can_be_got(void **state __unused)
+{
+	struct bytes bytes = {};
+	struct byte_reader r;
+
+	bytes__put_u16(&bytes, 0x1234);
+	bytes__put_u32(&bytes, 0x56789abc);
+	bytes__put_u64(&bytes, 0x123456789abcdef0);
+	bytes__put_text(&bytes, "text");
+	bytes__put_string(&bytes, "string");
+	bytes__pad(&bytes, 8);
+	assert_false(bytes.has_failed);
+	assert_int_equal(bytes.len % 8, 0);
+	r = (struct byte_reader){ .at = bytes.data, .left = bytes.len };
+	assert_int_equal(byte_reader__u16(&r), 0x1234);
+	assert_int_equal(byte_reader__u32(&r), 0x56789abc);
+	assert_int_equal(byte_reader__u64(&r), 0x123456789abcdef0);
+	assert_string_equal(byte_reader__text(&r), "text");
+	assert_string_equal(byte_reader__string(&r), "string");
+	assert_false(r.is_short);
+	assert_true(r.left < 8);
+	bytes__clear(&bytes);
+}
+
+static void what_is_not_there_is_not_read(void **state __unused)
+{
+	static const char data[] = { 5, 0, 0, 0, 'a', 'b', 'c', 'd', 'e' };
+	struct byte_reader r = { .at = data, .left = sizeof(data) };
+
+	/* a string without an end, text without one */
+	assert_null(byte_reader__string(&r));
+	assert_true(r.is_short);
+	r = (struct byte_reader){ .at = data + 4, .left = 5 };
+	assert_null(byte_reader__text(&r));
+	assert_true(r.is_short);
+	/* longer than what is left */
+	r = (struct byte_reader){ .at = data, .left = 7 };
+	assert_null(byte_reader__string(&r));
+	r = (struct byte_reader){ .at = data, .left = 3 };
+	assert_int_equal(byte_reader__u32(&r), 0);
+	assert_true(r.is_short);
+	assert_null(byte_reader__skip(&r, SIZE_MAX));
+}
+
+static int add(struct data_facts *facts, enum data_feature feature, struct bytes *bytes)
+{
+	int err = data_facts__add(facts, feature, bytes->data, bytes->len);
+
+	bytes__clear(bytes);
+	return err;
+}
+
+/* Two CPUs, each a core and a cluster; CPU 1 is on another socket and node. */
+static void put_machine(struct bytes *nr, struct bytes *topology, struct bytes *nodes,
+			struct bytes *caches)
+{
+	bytes__put_u32(nr, 2);
+	bytes__put_u32(nr, 2);
+	bytes__put_u32(topology, 0);
+	bytes__put_u32(topology, 1);
+	bytes__put_string(topology, "0");
+	for (int i = 0; i < 4; i++)
+		bytes__put_u32(topology, i + 3);
+	bytes__put_u32(nodes, 1);
+	bytes__put_u32(nodes, 9);
+	bytes__put_u64(nodes, 0);
+	bytes__put_u64(nodes, 0);
+	bytes__put_string(nodes, "1");
+	bytes__put_u32(caches, 1);
+	bytes__put_u32(caches, 1);
+	bytes__put_u32(caches, 2);
+	for (int i = 0; i < 3; i++)
+		bytes__put_u32(caches, 64);
+	bytes__put_string(caches, "Unified");
+	bytes__put_string(caches, "1M");
+	bytes__put_string(caches, "0-1");
+}
+
+static void the_topology_of_another_machine(void **state __unused)
+{
+	struct bytes nr = {}, topology = {}, nodes = {}, caches = {};
+	struct data_facts facts = {};
+	struct cpu_topology place;
+
+	put_machine(&nr, &topology, &nodes, &caches);
+	assert_int_equal(add(&facts, FEATURE_NRCPUS, &nr), 0);
+	assert_int_equal(add(&facts, FEATURE_CPU_TOPOLOGY, &topology), 0);
+	assert_int_equal(add(&facts, FEATURE_NUMA_TOPOLOGY, &nodes), 0);
+	assert_int_equal(add(&facts, FEATURE_CACHE, &caches), 0);
+	topology__find(facts.topology, 1, 0, &place);
+	assert_int_equal(place.core, 5);
+	assert_int_equal(place.socket, 6);
+	assert_int_equal(place.die, 0);
+	assert_int_equal(place.node, 9);
+	assert_int_equal(place.cache_level, 2);
+	assert_int_equal(place.cache, 0);
+	topology__find(facts.topology, 0, 3, &place);
+	assert_int_equal(place.node, 0);
+	assert_int_equal(place.cache_level, -1);
+	/* one that it does not have */
+	topology__find(facts.topology, 7, 0, &place);
+	assert_int_equal(place.core, 0);
+	data_facts__clear(&facts);
+}
+
+static void features_that_lie_about_their_size(void **state __unused)
+{
+	static const enum data_feature all[] = { FEATURE_NRCPUS,       FEATURE_CPU_TOPOLOGY,
+						 FEATURE_NUMA_TOPOLOGY, FEATURE_CACHE };
+	struct bytes bytes[4] = {};
+	struct data_facts facts;
+
+	put_machine(&bytes[0], &bytes[1], &bytes[2], &bytes[3]);
+	for (size_t f = 0; f < ARRAY_SIZE(all); f++) {
+		/* cut anywhere; the topology has a part that older perfs do not write */
+		for (size_t len = 0; len < bytes[f].len; len++) {
+			memset(&facts, 0, sizeof(facts));
+			if (f)
+				data_facts__add(&facts, FEATURE_NRCPUS, bytes[0].data, bytes[0].len);
+			assert_int_equal(data_facts__add(&facts, all[f], bytes[f].data, len), -EINVAL);
+			data_facts__clear(&facts);
+		}
+	}
+	/* more CPUs than can be; names of more events than there are bytes */
+	memset(&facts, 0, sizeof(facts));
+	assert_int_equal(data_facts__add(&facts, FEATURE_NRCPUS, "\xff\xff\xff\xff\1\0\0\0", 8), -EINVAL);
+	assert_int_equal(data_facts__add(&facts, FEATURE_EVENT_DESC, "\xff\xff\xff\xff\x40\0\0\0", 8), -EINVAL);
+	assert_int_equal(data_facts__add(&facts, FEATURE_PMU_MAPPINGS, "\xff\xff\xff\xff", 4), -EINVAL);
+	data_facts__clear(&facts);
+	for (size_t f = 0; f < ARRAY_SIZE(all); f++)
+		bytes__clear(&bytes[f]);
+}
+
+static struct evlist *three_events(void)
+{
+	struct evlist *list = evlist__new();
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
+
+	assert_non_null(list);
+	for (int i = 0; i < 3; i++) {
+		struct evsel *evsel = evsel__new(&attr, "event");
+
+		assert_non_null(evsel);
+		assert_int_equal(evlist__add(list, evsel), 0);
+	}
+	return list;
+}
+
+static void what_perf_data_has_no_record_for(void **state __unused)
+{
+	struct stat_extra extra = { .is_workload = true, .metrics = "a,b", .td_level = 2,
+				    .clusters = "0 1" };
+	struct evlist *from = three_events(), *to = three_events();
+	struct cgroup cgroup = { .name = "a/b=c" };
+	struct pmus *pmus = pmus__new("/nonexistent");
+	struct stat_extra read = {};
+	struct bytes bytes = {};
+
+	evlist__group(from, 0, 2);
+	from->evsels[0]->is_default = from->evsels[0]->hidden = true;
+	from->evsels[1]->metric_id = strdup("id");
+	from->evsels[1]->metric_set = 4;
+	from->evsels[1]->cgroup = from->evsels[2]->cgroup = &cgroup;
+	from->evsels[2]->tool = TOOL_DURATION_TIME;
+	from->evsels[2]->auto_merge = true;
+	from->evsels[2]->merge_leader = from->evsels[0];
+	stat_extra__put(&bytes, &extra);
+	for (int i = 0; i < 3; i++)
+		stat_extra__put_event(&bytes, from, i);
+	assert_int_equal(stat_extra__read(&read, to, pmus, bytes.data, bytes.len), 0);
+	assert_true(read.is_workload);
+	assert_false(read.is_system_wide);
+	assert_string_equal(read.metrics, "a,b");
+	assert_string_equal(read.clusters, "0 1");
+	assert_int_equal(read.td_level, 2);
+	assert_int_equal(to->evsels[0]->nr_members, 2);
+	assert_ptr_equal(to->evsels[1]->leader, to->evsels[0]);
+	assert_true(to->evsels[0]->is_default && to->evsels[0]->hidden);
+	assert_false(to->evsels[1]->is_default);
+	assert_string_equal(to->evsels[1]->metric_id, "id");
+	assert_int_equal(to->evsels[1]->metric_set, 4);
+	assert_string_equal(to->evsels[1]->cgroup->name, "a/b=c");
+	assert_ptr_equal(to->evsels[2]->cgroup, to->evsels[1]->cgroup);
+	assert_int_equal(to->evsels[2]->tool, TOOL_DURATION_TIME);
+	assert_ptr_equal(to->evsels[2]->merge_leader, to->evsels[0]);
+	stat_extra__clear(&read);
+	bytes__clear(&bytes);
+	evlist__delete(from);
+	evlist__delete(to);
+	pmus__delete(pmus);
+}
+
+static void texts_that_cannot_be_meant(void **state __unused)
+{
+	static const char *const bad[] = {
+		"event=3", "event=-1", "event=", "event=x", "td-level=-1", "td-level=99999999999",
+		"event=1|merge=1", "event=1|merge=2", "event=1|merge=x", "event=1|members=3", "event=0|members=0",
+		"event=0|members=2|event=1|members=2", "event=1|members=2|event=0|members=2",
+		"event=1|auto-merge|merge=0|event=2|merge=1", "event=1|metric-set=-3",
+	};
+	static const char *const good[] = { "later=1", "event=0|later", "event=1|tool=later", "event=1|pmu=none" };
+	struct pmus *pmus = pmus__new("/nonexistent");
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad) + ARRAY_SIZE(good); i++) {
+		bool is_good = i >= ARRAY_SIZE(bad);
+		char *text = strdup(is_good ? good[i - ARRAY_SIZE(bad)] : bad[i]);
+		struct evlist *list = three_events();
+		struct stat_extra extra = {};
+		size_t len = strlen(text) + 1;
+
+		for (size_t c = 0; c < len; c++)
+			text[c] = text[c] == '|' ? '\0' : text[c];
+		if (stat_extra__read(&extra, list, pmus, text, len) != (is_good ? 0 : -EINVAL))
+			fail_msg("%s", is_good ? good[i - ARRAY_SIZE(bad)] : bad[i]);
+		/* a last text without its end */
+		assert_int_equal(stat_extra__read(&extra, list, pmus, text, len - 1), -EINVAL);
+		stat_extra__clear(&extra);
+		evlist__delete(list);
+		free(text);
+	}
+	pmus__delete(pmus);
+}
+
+static char dir[] = "/tmp/perf_data.XXXXXX";
+
+static int make_dir(void **state __unused)
+{
+	return mkdtemp(dir) && !chdir(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state __unused)
+{
+	return chdir("/") || rmdir(dir);
+}
+
+/* One event with two ids, one without, and a record. */
+static void write_data(const char *path)
+{
+	uint64_t ids[] = { 7, 8 }, body[3] = { 1, 2, 3 };
+	struct data_attr attrs[2] = {
+		{ .attr = { .type = 1, .config = 3, .size = sizeof(struct perf_event_attr) },
+		  .ids = ids, .nr_ids = 2 },
+		{ .attr = { .type = 0, .config = 5, .size = sizeof(struct perf_event_attr) } },
+	};
+	struct bytes features[NR_FEATURES] = {};
+	struct data_writer *writer;
+
+	bytes__put_string(&features[FEATURE_VERSION], "1.2");
+	assert_int_equal(data_writer__open(path, &writer), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, 2, features), 0);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT_ROUND, body, sizeof(body) - 3), 0);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT, body, DATA_RECORD_MAX - 7), -E2BIG);
+	/* nobody can see it yet, unless it is a stream */
+	assert_int_equal(access("new", F_OK), -1);
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	bytes__clear(&features[FEATURE_VERSION]);
+}
+
+static void check_data(const char *path, bool is_stream)
+{
+	const struct data_attr *attrs;
+	struct data_reader *reader;
+	struct data_record record;
+	int nr;
+
+	assert_int_equal(data_reader__open(path, &reader), 0);
+	assert_int_equal(data_reader__is_stream(reader), is_stream);
+	assert_int_equal(data_reader__next(reader, &record), 1);
+	assert_true(data_reader__has_stat(reader));
+	assert_int_equal(record.type, RECORD_STAT_ROUND);
+	assert_int_equal(record.body.left, 24);
+	assert_int_equal(byte_reader__u64(&record.body), 1);
+	attrs = data_reader__attrs(reader, &nr);
+	assert_int_equal(nr, 2);
+	assert_int_equal(attrs[0].attr.config, 3);
+	assert_int_equal(attrs[0].nr_ids, 2);
+	assert_int_equal(attrs[0].ids[1], 8);
+	assert_int_equal(attrs[1].attr.config, 5);
+	assert_int_equal(attrs[1].nr_ids, 0);
+	assert_string_equal(data_reader__facts(reader)->version, "1.2");
+	assert_int_equal(data_reader__next(reader, &record), 0);
+	data_reader__delete(reader);
+}
+
+static void a_file_there_and_back(void **state __unused)
+{
+	struct stat st;
+
+	write_data("new");
+	check_data("new", false);
+	assert_int_equal(stat("new", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(unlink("new"), 0);
+}
+
+static void a_stream_there_and_back(void **state __unused)
+{
+	char path[32];
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
+	write_data(path);
+	close(fds[1]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	check_data(path, true);
+	close(fds[0]);
+}
+
+static void what_is_not_finished_is_not_there(void **state __unused)
+{
+	struct bytes features[NR_FEATURES] = {};
+	struct data_writer *writer;
+
+	assert_int_equal(data_writer__open("new", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, NULL, 0, features), 0);
+	data_writer__delete(writer);
+	assert_int_equal(access("new", F_OK), -1);
+	/* remove_dir() would fail if anything else were left */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_put_can_be_got),
+		cmocka_unit_test(what_is_not_there_is_not_read),
+		cmocka_unit_test(the_topology_of_another_machine),
+		cmocka_unit_test(features_that_lie_about_their_size),
+		cmocka_unit_test(what_perf_data_has_no_record_for),
+		cmocka_unit_test(texts_that_cannot_be_meant),
+		cmocka_unit_test(a_file_there_and_back),
+		cmocka_unit_test(a_stream_there_and_back),
+		cmocka_unit_test(what_is_not_finished_is_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

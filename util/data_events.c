@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "data_events.h"
+
+#include "counts.h"
+#include "cpumap.h"
+#include "event_tables.h"
+#include "evlist.h"
+#include "pmu.h"
+#include "thread_map.h"
+#include "util.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* So many counters all events together may have: what more would take is no recording. */
+#define MAX_CELLS (8 << 20)
+#define MAX_CPUS 16384		/* numbers of CPUs are below */
+
+static int bad(const struct data_events *events, const struct data_record *record, const char *what)
+{
+	return data_reader__bad(events->reader, record->offset, "%s", what);
+}
+
+/* --- making the events --- */
+
+/* For streams, where an event that was not counted has no name. */
+static char *name_of(const struct perf_event_attr *attr)
+{
+	const struct event_name *table = attr->type == PERF_TYPE_HARDWARE ? hw_events :
+					 attr->type == PERF_TYPE_SOFTWARE ? sw_events : NULL;
+
+	for (; table && table->name; table++) {
+		if (table->config == attr->config)
+			return strdup(table->name);
+	}
+	return xasprintf("%u:0x%" PRIx64, attr->type, (uint64_t)attr->config);
+}
+
+static const struct pmu *pmu_of(const struct data_events *events, const struct perf_event_attr *attr)
+{
+	const char *name = data_facts__pmu(data_reader__facts(events->reader), attr->type);
+
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+		return pmus__core(events->pmus);
+	return name ? pmus__find(events->pmus, name) : NULL;
+}
+
+static int add_event(struct data_events *events, const struct data_attr *attr, const char *given)
+{
+	char *name __cleanup(free_ptr) = given ? strdup(given) : name_of(&attr->attr);
+	struct evsel *evsel = name ? evsel__new(&attr->attr, name) : NULL;
+
+	if (!evsel)
+		return -ENOMEM;
+	evsel->pmu = pmu_of(events, &attr->attr);
+	evsel->state = attr->nr_ids ? EVSEL_COUNTING : EVSEL_NOT_SUPPORTED;
+	for (int i = 0; i < attr->nr_ids; i++)
+		events->ids[events->nr_ids++] = (struct data_id){ .id = attr->ids[i], .idx = events->evlist->nr };
+	if (evlist__add(events->evlist, evsel)) {
+		evsel__delete(evsel);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = ((const struct data_id *)a)->id, y = ((const struct data_id *)b)->id;
+
+	return x < y ? -1 : x > y;
+}
+
+static int make_events(struct data_events *events)
+{
+	const struct data_facts *facts = data_reader__facts(events->reader);
+	const struct data_attr *attrs;
+	uint64_t nr_ids = 0;
+	int nr, err = 0;
+
+	if (events->is_made)
+		return 0;
+	events->is_made = true;
+	attrs = data_reader__attrs(events->reader, &nr);
+	for (int i = 0; i < nr; i++)
+		nr_ids += attrs[i].nr_ids;
+	events->ids = malloc((nr_ids + 1) * sizeof(*events->ids));
+	if (!events->ids)
+		return -ENOMEM;
+	for (int i = 0; i < nr && !err; i++)
+		err = add_event(events, &attrs[i], i < facts->nr_names ? facts->names[i] : NULL);
+	qsort(events->ids, events->nr_ids, sizeof(*events->ids), compare_ids);
+	return err;
+}
+
+static struct evsel *event_of(const struct data_events *events, uint64_t id)
+{
+	struct data_id key = { .id = id };
+	const struct data_id *found = bsearch(&key, events->ids, events->nr_ids, sizeof(key), compare_ids);
+
+	return found ? events->evlist->evsels[found->idx] : NULL;
+}
+
+/* --- what is said of them --- */
+
+static int compare_cpus(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Sorted, each once; NULL with errno EINVAL or ENOMEM. */
+static struct cpumap *make_cpus(int *cpus, int nr)
+{
+	int kept = 0;
+
+	qsort(cpus, nr, sizeof(*cpus), compare_cpus);
+	for (int i = 0; i < nr; i++) {
+		if (!kept || cpus[kept - 1] != cpus[i])
+			cpus[kept++] = cpus[i];
+	}
+	if (kept && cpus[kept - 1] >= MAX_CPUS)
+		kept = 0;
+	/* "Any" is all there is to say of tasks. */
+	if (kept && cpus[0] < 0)
+		return cpumap__dup(cpumap__any());
+	if (!kept) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return cpumap__new(cpus, kept);
+}
+
+static struct cpumap *read_mask(struct byte_reader *r)
+{
+	uint16_t nr = byte_reader__u16(r), bytes = byte_reader__u16(r);
+	int *cpus __cleanup(free_ptr) = NULL;
+	int nr_cpus = 0;
+
+	if (bytes == 8)
+		byte_reader__skip(r, 4);
+	if ((bytes != 4 && bytes != 8) || r->left / bytes < nr) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cpus = malloc((nr * bytes * 8 + 1) * sizeof(*cpus));
+	for (int i = 0; cpus && i < nr; i++) {
+		uint64_t word = bytes == 8 ? byte_reader__u64(r) : byte_reader__u32(r);
+
+		for (int bit = 0; bit < bytes * 8; bit++) {
+			if (word >> bit & 1)
+				cpus[nr_cpus++] = i * bytes * 8 + bit;
+		}
+	}
+	return cpus ? make_cpus(cpus, nr_cpus) : NULL;
+}
+
+/* NULL with errno EINVAL: it is none, or ENOMEM */
+static struct cpumap *read_cpus(struct byte_reader *r)
+{
+	uint16_t kind = byte_reader__u16(r), first, last;
+	int nr;
+	int *cpus __cleanup(free_ptr) = NULL;
+	uint8_t flags[2];
+
+	errno = EINVAL;
+	if (kind == CPUS_MASK)
+		return read_mask(r);
+	if (kind == CPUS_RANGE) {
+		byte_reader__get(r, flags, sizeof(flags));
+		first = byte_reader__u16(r);
+		last = byte_reader__u16(r);
+		if (r->is_short || first > last)
+			return NULL;
+		nr = last - first + 1;
+		cpus = malloc((nr + 2) * sizeof(*cpus));
+		for (int i = 0; cpus && i < nr; i++)
+			cpus[i] = first + i;
+		/* With "any" beside CPUs, it is for events of perf itself. */
+		return cpus ? make_cpus(cpus, nr) : NULL;
+	}
+	nr = byte_reader__u16(r);
+	if (kind != CPUS_LIST || r->is_short || (int)(r->left / sizeof(uint16_t)) < nr)
+		return NULL;
+	cpus = malloc((nr + 1) * sizeof(*cpus));
+	for (int i = 0; cpus && i < nr; i++) {
+		uint16_t cpu = byte_reader__u16(r);
+
+		cpus[i] = cpu == UINT16_MAX ? -1 : cpu;
+	}
+	return cpus ? make_cpus(cpus, nr) : NULL;
+}
+
+static int set_text(char **text, struct byte_reader *r)
+{
+	const char *new = byte_reader__text(r);
+	char *copy = new ? strdup(new) : NULL;
+
+	if (!new)
+		return -EINVAL;
+	if (!copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+static int take_update(struct data_events *events, struct data_record *record)
+{
+	struct byte_reader *r = &record->body;
+	uint64_t type = byte_reader__u64(r), id = byte_reader__u64(r);
+	struct evsel *evsel = event_of(events, id);
+	struct cpumap *cpus;
+	double scale;
+	int err = 0;
+
+	if (r->is_short || !evsel)
+		return bad(events, record, "an update of no event");
+	switch (type) {
+	case UPDATE_UNIT:
+		err = set_text((char **)&evsel->unit, r);
+		break;
+	case UPDATE_NAME:
+		err = set_text(&evsel->name, r);
+		break;
+	case UPDATE_SCALE:
+		byte_reader__get(r, &scale, sizeof(scale));
+		if (r->is_short || !isfinite(scale))
+			err = -EINVAL;
+		else
+			evsel->scale = scale;
+		break;
+	case UPDATE_CPUS:
+		cpus = read_cpus(r);
+		if (!cpus)
+			return errno == ENOMEM ? -ENOMEM : bad(events, record, "an event's CPUs are no CPUs");
+		events->nr_cpus_said += cpus->nr;
+		cpumap__delete(evsel->cpus);
+		evsel->cpus = cpus;
+		if (events->nr_cpus_said > MAX_CELLS)
+			return bad(events, record, "more CPUs than can be");
+		break;
+	case UPDATE_EXTRA:
+		/* Behind the last text may be up to 7 NULs. */
+		while (r->left > 1 && !r->at[r->left - 1] && !r->at[r->left - 2])
+			r->left--;
+		err = stat_extra__read(&events->extra, events->evlist, events->pmus, r->at, r->left);
+		break;
+	default:
+		break;
+	}
+	return err == -EINVAL ? bad(events, record, "an update that says nothing of use") : err;
+}
+
+static int take_threads(struct data_events *events, struct data_record *record)
+{
+	struct byte_reader *r = &record->body;
+	uint64_t nr = byte_reader__u64(r);
+	struct thread_map *map;
+
+	if (r->is_short || !nr || r->left / 24 < nr)
+		return bad(events, record, "threads that are not in their record");
+	if (events->has_threads)
+		return bad(events, record, "threads for the second time");
+	events->has_threads = true;
+	map = calloc(1, sizeof(*map) + nr * sizeof(map->thread[0]));
+	if (!map)
+		return -ENOMEM;
+	map->nr = nr;
+	for (int i = 0; i < map->nr; i++) {
+		map->thread[i].tid = byte_reader__u64(r);
+		byte_reader__get(r, map->thread[i].comm, sizeof(map->thread[i].comm));
+		map->thread[i].comm[sizeof(map->thread[i].comm) - 1] = '\0';
+	}
+	/* Of CPUs, all tasks are one. */
+	if (map->nr == 1 && map->thread[0].tid == -1)
+		thread_map__delete(map);
+	else
+		events->threads = map;
+	return 0;
+}
+
+static int take_config(struct data_events *events, struct data_record *record)
+{
+	struct byte_reader *r = &record->body;
+	struct data_config *config = &events->config;
+
+	*config = (struct data_config){ .nr = byte_reader__u64(r), .aggr_mode = UINT64_MAX, .scale = 1 };
+	if (r->is_short || r->left / 16 < config->nr)
+		return bad(events, record, "a configuration that is not in its record");
+	for (uint64_t i = 0; i < config->nr; i++) {
+		uint64_t tag = byte_reader__u64(r), value = byte_reader__u64(r);
+
+		switch (tag) {
+		case CONFIG_AGGR_MODE:
+			config->aggr_mode = value;
+			break;
+		case CONFIG_INTERVAL_MS:
+			config->interval_ms = value < UINT_MAX / 2 ? value : UINT_MAX / 2;
+			break;
+		case CONFIG_SCALE:
+			config->scale = value;
+			break;
+		case CONFIG_CACHE_LEVEL:
+			config->cache_level = value;
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+static int take_cpus(struct data_events *events, struct data_record *record)
+{
+	struct cpumap *cpus = read_cpus(&record->body);
+
+	if (!cpus)
+		return errno == ENOMEM ? -ENOMEM : bad(events, record, "CPUs that are none");
+	cpumap__delete(events->cpus);
+	events->cpus = cpus;
+	return 0;
+}
+
+int data_events__take(struct data_events *events, struct data_record *record)
+{
+	int err = make_events(events);
+
+	if (err)
+		return err;
+	switch (record->type) {
+	case RECORD_THREAD_MAP:
+		return take_threads(events, record);
+	case RECORD_CPU_MAP:
+		return take_cpus(events, record);
+	case RECORD_STAT_CONFIG:
+		return take_config(events, record);
+	case RECORD_EVENT_UPDATE:
+		return take_update(events, record);
+	default:
+		return 0;
+	}
+}
+
+/* --- counts --- */
+
+int data_events__complete(struct data_events *events)
+{
+	uint64_t nr_cells = 0;
+	struct evsel *evsel;
+	int i, err = make_events(events);
+
+	if (err)
+		return err;
+	if (!events->config.nr)
+		return data_reader__bad(events->reader, data_reader__offset(events->reader),
+					"nothing says yet how was counted (STAT_CONFIG)");
+	evlist__for_each(events->evlist, evsel, i) {
+		if (!evsel->cpus)
+			evsel->cpus = events->cpus ? cpumap__dup(events->cpus) : cpumap__dup(cpumap__any());
+		if (!evsel->cpus)
+			return -ENOMEM;
+		events->has_cpus |= !cpumap__is_any(evsel->cpus);
+		evsel->threads = events->threads;
+		nr_cells += (uint64_t)evsel->cpus->nr * (evsel->threads ? evsel->threads->nr : 1);
+		if (nr_cells > MAX_CELLS)
+			return data_reader__bad(events->reader, data_reader__offset(events->reader),
+						"more counters than can be: %" PRIu64 " of %d events",
+						nr_cells, i + 1);
+		if (evsel->state != EVSEL_COUNTING)
+			continue;
+		err = evsel__alloc_counts(evsel);
+		if (err)
+			return err;
+		/* Until something is heard of a CPU, it was not there. */
+		for (int cpu = 0; cpu < evsel->counts->nr_cpus; cpu++)
+			evsel->counts->offline[cpu] = !cpumap__is_any(evsel->cpus);
+	}
+	return 0;
+}
+
+int data_events__take_stat(struct data_events *events, struct data_record *record)
+{
+	struct data_stat stat;
+	struct evsel *evsel;
+	int cpu;
+
+	byte_reader__get(&record->body, &stat, sizeof(stat));
+	evsel = event_of(events, stat.id);
+	if (record->body.is_short || !evsel)
+		return bad(events, record, "counts of no event");
+	cpu = cpumap__idx(evsel->cpus, (int)stat.cpu);
+	/* What perf itself measures may be said to be of any CPU, or of one and be on any. */
+	if (cpu < 0 && ((int)stat.cpu == -1 || cpumap__is_any(evsel->cpus)))
+		cpu = 0;
+	if (cpu < 0)
+		return data_reader__bad(events->reader, record->offset,
+					"counts of '%s' on CPU %u, where it was not counted", evsel->name,
+					stat.cpu);
+	if (stat.thread >= (uint32_t)evsel->counts->nr_threads)
+		return data_reader__bad(events->reader, record->offset,
+					"counts of '%s' of thread %u of %d", evsel->name, stat.thread,
+					evsel->counts->nr_threads);
+	evsel->counts->offline[cpu] = false;
+	*counts__at(evsel->counts, cpu, stat.thread) = (struct counts_values){
+		.val = stat.val, .ena = stat.ena, .run = stat.run,
+	};
+	return 0;
+}
+
+void data_events__clear(struct data_events *events)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(events->evlist, evsel, i) {
+		evsel->threads = NULL;
+		evsel->cgroup = NULL;
+	}
+	thread_map__delete(events->threads);
+	cpumap__delete(events->cpus);
+	stat_extra__clear(&events->extra);
+	free(events->ids);
+}

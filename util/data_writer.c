@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "data_writer.h"
+
+#include "msg.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct data_writer {
+	char *path;			/* "-": stdout */
+	char *temp;			/* the file's name until it is complete; NULL: it has none */
+	FILE *file;
+	bool is_stream;
+	struct data_header header;
+	const struct bytes *features;	/* borrowed */
+};
+
+static int failed(const struct data_writer *writer, int err)
+{
+	pr_err("writing %s failed: %s", writer->path, strerror(err));
+	return -err;
+}
+
+static int open_stream(struct data_writer *writer)
+{
+	int fd = strcmp(writer->path, "-") ? open(writer->path, O_WRONLY | O_CLOEXEC) :
+					     fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	writer->is_stream = true;
+	writer->file = fd < 0 ? NULL : fdopen(fd, "w");
+	return writer->file ? 0 : -errno;
+}
+
+/* Without a name where the file system can; else under one of its own beside the later one. */
+static int open_file(struct data_writer *writer)
+{
+	const char *slash = strrchr(writer->path, '/');
+	char *dir __cleanup(free_ptr) = slash ? strndup(writer->path, slash - writer->path + 1) :
+						strdup(".");
+	int fd, err;
+
+	if (!dir)
+		return -ENOMEM;
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+		writer->temp = xasprintf("%s.XXXXXX", writer->path);
+		if (!writer->temp)
+			return -ENOMEM;
+		fd = mkostemp(writer->temp, O_CLOEXEC);
+		if (fd < 0) {
+			err = -errno;
+			free_ptr(&writer->temp);
+			return err;
+		}
+	}
+	writer->file = fd < 0 ? NULL : fdopen(fd, "w");
+	return writer->file ? 0 : -errno;
+}
+
+int data_writer__open(const char *path, struct data_writer **out)
+{
+	struct data_writer *writer = calloc(1, sizeof(*writer));
+	struct stat st;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (writer)
+		writer->path = strdup(path);
+	if (writer && writer->path) {
+		if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+			err = open_stream(writer);
+		else if (!stat(path, &st) && S_ISDIR(st.st_mode))
+			err = -EISDIR;
+		else
+			err = open_file(writer);
+	}
+	if (err) {
+		pr_err("cannot write %s: %s", path, strerror(-err));
+		data_writer__delete(writer);
+		return err;
+	}
+	*out = writer;
+	return 0;
+}
+
+bool data_writer__is_stream(const struct data_writer *writer)
+{
+	return writer->is_stream;
+}
+
+bool data_writer__is_stdout(const struct data_writer *writer)
+{
+	return !strcmp(writer->path, "-");
+}
+
+static int put(struct data_writer *writer, const void *data, size_t len)
+{
+	errno = 0;
+	if (len && fwrite(data, len, 1, writer->file) != 1)
+		return failed(writer, errno ? errno : EIO);
+	return 0;
+}
+
+int data_writer__record(struct data_writer *writer, enum data_record_type type, const void *body,
+			size_t len)
+{
+	static const char zeros[8];
+	size_t padding = (8 - len % 8) % 8;
+	struct perf_event_header header = { .type = type };
+	int err;
+
+	if (len > DATA_RECORD_MAX - sizeof(header))
+		return -E2BIG;
+	header.size = sizeof(header) + len + padding;
+	err = put(writer, &header, sizeof(header));
+	if (!err)
+		err = put(writer, body, len);
+	return err ? err : put(writer, zeros, padding);
+}
+
+static bool has_feature(const struct data_writer *writer, int feature)
+{
+	return writer->features[feature].len || feature == FEATURE_STAT;
+}
+
+/* Sections in a file, records in a stream; what is too large for a record is left out. */
+static int put_stream_header(struct data_writer *writer, const struct data_attr *attrs, int nr)
+{
+	uint64_t header[2] = { 0, DATA_STREAM_HEADER };
+	int err;
+
+	memcpy(header, DATA_MAGIC, sizeof(header[0]));
+	err = put(writer, header, sizeof(header));
+	for (int i = 0; i < nr && !err; i++) {
+		struct bytes body = {};
+
+		bytes__put(&body, &attrs[i].attr, attrs[i].attr.size);
+		bytes__put(&body, attrs[i].ids, attrs[i].nr_ids * sizeof(*attrs[i].ids));
+		err = body.has_failed ? failed(writer, ENOMEM) :
+					data_writer__record(writer, RECORD_HEADER_ATTR, body.data, body.len);
+		bytes__clear(&body);
+	}
+	for (int f = 0; f < NR_FEATURES && !err; f++) {
+		struct bytes body = {};
+
+		if (!has_feature(writer, f))
+			continue;
+		bytes__put_u64(&body, f);
+		bytes__put(&body, writer->features[f].data, writer->features[f].len);
+		err = body.has_failed ? failed(writer, ENOMEM) :
+					data_writer__record(writer, RECORD_HEADER_FEATURE, body.data, body.len);
+		bytes__clear(&body);
+		err = err == -E2BIG ? 0 : err;
+	}
+	return err;
+}
+
+static int put_file_header(struct data_writer *writer, const struct data_attr *attrs, int nr)
+{
+	struct data_header *header = &writer->header;
+	uint32_t attr_size = nr ? attrs[0].attr.size : PERF_ATTR_SIZE_VER0;
+	uint64_t at = sizeof(*header);
+	int err;
+
+	memcpy(header->magic, DATA_MAGIC, sizeof(header->magic));
+	header->size = sizeof(*header);
+	header->attr_size = attr_size + sizeof(struct data_section);
+	err = put(writer, header, sizeof(*header));
+	for (int i = 0; i < nr && !err; i++) {
+		err = put(writer, attrs[i].ids, attrs[i].nr_ids * sizeof(*attrs[i].ids));
+		at += attrs[i].nr_ids * sizeof(*attrs[i].ids);
+	}
+	header->attrs = (struct data_section){ .offset = at, .size = nr * header->attr_size };
+	header->data.offset = at + header->attrs.size;
+	at = sizeof(*header);
+	for (int i = 0; i < nr && !err; i++) {
+		struct data_section ids = {
+			.offset = at, .size = attrs[i].nr_ids * sizeof(*attrs[i].ids)
+		};
+
+		assert(attrs[i].attr.size == attr_size);
+		err = put(writer, &attrs[i].attr, attr_size);
+		if (!err)
+			err = put(writer, &ids, sizeof(ids));
+		at += ids.size;
+	}
+	return err;
+}
+
+int data_writer__begin(struct data_writer *writer, const struct data_attr *attrs, int nr,
+		       const struct bytes *features)
+{
+	writer->features = features;
+	return writer->is_stream ? put_stream_header(writer, attrs, nr) :
+				   put_file_header(writer, attrs, nr);
+}
+
+int data_writer__flush(struct data_writer *writer)
+{
+	return fflush(writer->file) ? failed(writer, errno) : 0;
+}
+
+/* The places of the sections behind the data, then these; at last the header says where all is. */
+static int complete(struct data_writer *writer)
+{
+	struct data_section section = {};
+	long end = ftell(writer->file);
+	int nr = 0, err = 0;
+
+	if (end < 0)
+		return failed(writer, errno);
+	writer->header.data.size = end - writer->header.data.offset;
+	for (int f = 0; f < NR_FEATURES; f++) {
+		if (has_feature(writer, f)) {
+			writer->header.features[f / 64] |= 1ULL << f % 64;
+			nr++;
+		}
+	}
+	section.offset = end + nr * sizeof(section);
+	for (int f = 0; f < NR_FEATURES && !err; f++) {
+		if (!has_feature(writer, f))
+			continue;
+		section.size = writer->features[f].len;
+		err = put(writer, &section, sizeof(section));
+		section.offset += section.size;
+	}
+	for (int f = 0; f < NR_FEATURES && !err; f++)
+		err = put(writer, writer->features[f].data, writer->features[f].len);
+	if (!err && fseek(writer->file, 0, SEEK_SET))
+		err = failed(writer, errno);
+	return err ? err : put(writer, &writer->header, sizeof(writer->header));
+}
+
+static int keep_old(const struct data_writer *writer)
+{
+	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
+	struct stat st;
+
+	if (!old)
+		return -ENOMEM;
+	if (lstat(writer->path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	/* An empty one is nothing to keep. */
+	if (S_ISREG(st.st_mode) && !st.st_size)
+		return unlink(writer->path) ? -errno : 0;
+	return rename(writer->path, old) ? -errno : 0;
+}
+
+static int give_name(struct data_writer *writer)
+{
+	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fileno(writer->file));
+	int err;
+
+	if (!self)
+		return -ENOMEM;
+	err = keep_old(writer);
+	if (err)
+		return err;
+	if (!writer->temp)
+		return linkat(AT_FDCWD, self, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
+	if (rename(writer->temp, writer->path))
+		return -errno;
+	free_ptr(&writer->temp);
+	return 0;
+}
+
+int data_writer__finish(struct data_writer *writer)
+{
+	int err = writer->is_stream ? 0 : complete(writer);
+
+	if (!err)
+		err = data_writer__flush(writer);
+	if (!err && !writer->is_stream) {
+		err = give_name(writer);
+		if (err)
+			failed(writer, -err);
+	}
+	return err;
+}
+
+void data_writer__delete(struct data_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->temp)
+		unlink(writer->temp);
+	if (writer->file)
+		fclose(writer->file);
+	free(writer->temp);
+	free(writer->path);
+	free(writer);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "stat_record.h"
+
+#include "counts.h"
+#include "cpumap.h"
+#include "data_features.h"
+#include "data_writer.h"
+#include "evlist.h"
+#include "msg.h"
+#include "stat_run.h"
+#include "thread_map.h"
+#include "topology.h"
+#include "util.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A record of texts is begun anew before it gets longer than this. */
+#define EXTRA_BYTES 32768
+
+struct stat_record {
+	struct data_writer *writer;
+	int argc;
+	char *const *argv;
+	struct bytes features[NR_FEATURES];
+	uint64_t first_id;		/* of the first event that is counted */
+};
+
+int stat_record__new(const char *path, int argc, char *const *argv, struct stat_record **out)
+{
+	struct stat_record *record = calloc(1, sizeof(*record));
+	int err;
+
+	*out = NULL;
+	if (!record) {
+		pr_err("out of memory");
+		return -ENOMEM;
+	}
+	record->argc = argc;
+	record->argv = argv;
+	err = data_writer__open(path, &record->writer);
+	if (err)
+		free(record);
+	else
+		*out = record;
+	return err;
+}
+
+bool stat_record__is_stdout(const struct stat_record *record)
+{
+	return data_writer__is_stdout(record->writer);
+}
+
+/* Takes over the body, failed or not. */
+static int put_record(struct stat_record *record, enum data_record_type type, struct bytes *body)
+{
+	int err = body->has_failed ? -ENOMEM :
+				     data_writer__record(record->writer, type, body->data, body->len);
+
+	if (err == -ENOMEM)
+		pr_err("out of memory");
+	bytes__clear(body);
+	return err;
+}
+
+/* --- what the events are --- */
+
+/* Where the kernel has counted: so much the file says of how the event was opened. */
+static void fill_attr(struct data_attr *out, const struct evsel *evsel, const struct stat_run *run,
+		      bool is_stream, uint64_t *id)
+{
+	struct perf_event_attr *attr = &out->attr;
+
+	*attr = evsel->attr;
+	attr->size = sizeof(*attr);
+	/* In a stream Linux's perf script would take the event for one with samples. */
+	attr->sample_type = is_stream ? 0 : PERF_SAMPLE_IDENTIFIER;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->disabled = evsel__is_leader(evsel);
+	attr->inherit = !run->target.no_inherit;
+	attr->enable_on_exec = run->plan.enable_on_exec && evsel__is_leader(evsel);
+	if (evsel->tool) {
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_DUMMY;
+	}
+	*id = evsel->idx + 1;
+	out->ids = id;
+	out->nr_ids = evsel->state == EVSEL_COUNTING;
+}
+
+static int put_attrs(struct stat_record *record, const struct stat_run *run)
+{
+	const struct evlist *list = run->plan.evlist;
+	struct data_attr *attrs __cleanup(free_ptr) = calloc(list->nr + 1, sizeof(*attrs));
+	uint64_t *ids __cleanup(free_ptr) = calloc(list->nr + 1, sizeof(*ids));
+	struct evsel *evsel;
+	int i, err;
+
+	if (!attrs || !ids) {
+		pr_err("out of memory");
+		return -ENOMEM;
+	}
+	evlist__for_each(list, evsel, i) {
+		fill_attr(&attrs[i], evsel, run, data_writer__is_stream(record->writer), &ids[i]);
+		if (attrs[i].nr_ids && !record->first_id)
+			record->first_id = ids[i];
+	}
+	err = data_features__fill(record->features, list, attrs, run->config.pmus, record->argc,
+				  record->argv, sysfs_root());
+	if (err) {
+		pr_err("out of memory");
+		return err;
+	}
+	return data_writer__begin(record->writer, attrs, list->nr, record->features);
+}
+
+static void put_cpus(struct bytes *body, const struct cpumap *cpus)
+{
+	bytes__put_u16(body, CPUS_LIST);
+	bytes__put_u16(body, cpus->nr);
+	for (int i = 0; i < cpus->nr; i++)
+		bytes__put_u16(body, cpus->cpu[i]);
+}
+
+static int put_update(struct stat_record *record, const struct evsel *evsel,
+		      enum data_update type, const void *payload, size_t len)
+{
+	struct bytes body = {};
+
+	bytes__put_u64(&body, type);
+	bytes__put_u64(&body, evsel->idx + 1);
+	if (type == UPDATE_CPUS)
+		put_cpus(&body, payload);
+	else
+		bytes__put(&body, payload, len);
+	return put_record(record, RECORD_EVENT_UPDATE, &body);
+}
+
+static int put_event(struct stat_record *record, const struct evsel *evsel,
+		     const struct cpumap *cpus)
+{
+	int err = put_update(record, evsel, UPDATE_NAME, evsel->name, strlen(evsel->name) + 1);
+
+	if (!err && evsel->unit && *evsel->unit)
+		err = put_update(record, evsel, UPDATE_UNIT, evsel->unit, strlen(evsel->unit) + 1);
+	if (!err && evsel->scale != 1)
+		err = put_update(record, evsel, UPDATE_SCALE, &evsel->scale, sizeof(evsel->scale));
+	if (!err && !cpumap__equal(evsel->cpus, cpus))
+		err = put_update(record, evsel, UPDATE_CPUS, evsel->cpus, 0);
+	return err;
+}
+
+static int put_threads(struct stat_record *record, const struct thread_map *threads)
+{
+	static const struct { uint64_t tid; char comm[16]; } all = { .tid = -1 };
+	struct bytes body = {};
+
+	bytes__put_u64(&body, threads ? threads->nr : 1);
+	if (!threads)
+		bytes__put(&body, &all, sizeof(all));
+	for (int i = 0; threads && i < threads->nr; i++) {
+		char comm[sizeof(threads->thread[i].comm)] = "";
+
+		memccpy(comm, threads->thread[i].comm, '\0', sizeof(comm) - 1);
+		bytes__put_u64(&body, threads->thread[i].tid);
+		bytes__put(&body, comm, sizeof(comm));
+	}
+	return put_record(record, RECORD_THREAD_MAP, &body);
+}
+
+static int put_config(struct stat_record *record, const struct stat_config *config)
+{
+	const uint64_t values[][2] = {
+		{ CONFIG_AGGR_MODE, config->aggr_mode },
+		{ CONFIG_INTERVAL_MS, config->interval_ms },
+		{ CONFIG_SCALE, !config->no_scale },
+		{ CONFIG_CACHE_LEVEL, config->cache_level },
+	};
+	/*
+	 * With it, modes have the numbers that they have since there is one of caches. Before, perf
+	 * knew only the other three; the first modes have had their numbers always.
+	 */
+	size_t nr = ARRAY_SIZE(values) - (config->aggr_mode <= AGGR_DIE);
+	struct bytes body = {};
+
+	bytes__put_u64(&body, nr);
+	bytes__put(&body, values, nr * sizeof(values[0]));
+	return put_record(record, RECORD_STAT_CONFIG, &body);
+}
+
+/* The CPUs of all events; those of an event with others are said with it. */
+static struct cpumap *all_cpus(const struct evlist *list)
+{
+	struct cpumap *all = NULL;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(list, evsel, i) {
+		struct cpumap *both;
+
+		if (cpumap__is_any(evsel->cpus) || !evsel->cpus->nr)
+			continue;
+		both = all ? cpumap__or(all, evsel->cpus) : cpumap__dup(evsel->cpus);
+		cpumap__delete(all);
+		if (!both)
+			return NULL;
+		all = both;
+	}
+	return all ? all : cpumap__any();
+}
+
+/* Clusters are in no feature of the header. */
+static char *clusters_text(void)
+{
+	struct cpumap *present = cpumap__present();
+	struct bytes text = {};
+
+	for (int cpu = 0; present && cpu <= cpumap__max(present); cpu++) {
+		struct cpu_topology place;
+		char *number __cleanup(free_ptr) = NULL;
+
+		cpu_topology__read(&place, sysfs_root(), cpu, 0);
+		number = xasprintf("%s%d", cpu ? " " : "", place.cluster);
+		text.has_failed |= !number;
+		if (number)
+			bytes__put(&text, number, strlen(number));
+	}
+	cpumap__delete(present);
+	bytes__put_text(&text, "");
+	if (text.has_failed)
+		bytes__clear(&text);
+	return text.data;
+}
+
+static int put_extra(struct stat_record *record, const struct stat_run *run)
+{
+	char *clusters __cleanup(free_ptr) = clusters_text();
+	struct stat_extra extra = *run->extra;
+	struct bytes body = {};
+	int err = 0;
+
+	extra.clusters = clusters;
+	for (int i = -1; i < run->plan.evlist->nr && !err; i++) {
+		if (!body.len) {
+			bytes__put_u64(&body, UPDATE_EXTRA);
+			bytes__put_u64(&body, record->first_id);
+		}
+		if (i < 0)
+			stat_extra__put(&body, &extra);
+		else
+			stat_extra__put_event(&body, run->plan.evlist, i);
+		if (body.len > EXTRA_BYTES || i == run->plan.evlist->nr - 1)
+			err = put_record(record, RECORD_EVENT_UPDATE, &body);
+	}
+	bytes__clear(&body);
+	return err;
+}
+
+int stat_record__begin(struct stat_record *record, const struct stat_run *run)
+{
+	const struct evlist *list = run->plan.evlist;
+	struct cpumap *cpus = all_cpus(list);
+	struct bytes body = {};
+	struct evsel *evsel;
+	int i, err;
+
+	if (!cpus) {
+		pr_err("out of memory");
+		return -ENOMEM;
+	}
+	err = put_attrs(record, run);
+	evlist__for_each(list, evsel, i) {
+		if (!err && evsel->state == EVSEL_COUNTING)
+			err = put_event(record, evsel, cpus);
+	}
+	if (!err)
+		err = put_extra(record, run);
+	if (err == -E2BIG)
+		pr_err("a name or the metrics asked for are too long to be recorded");
+	if (!err) {
+		err = put_threads(record, run->plan.threads);
+		if (err == -E2BIG)
+			pr_err("perf.data cannot hold %d threads", run->plan.threads->nr);
+	}
+	if (!err) {
+		put_cpus(&body, cpus);
+		err = put_record(record, RECORD_CPU_MAP, &body);
+	}
+	if (!err)
+		err = put_config(record, &run->config);
+	if (!err)
+		err = data_writer__flush(record->writer);
+	cpumap__delete(cpus);
+	return err;
+}
+
+/* --- what they count --- */
+
+static int put_counts(struct stat_record *record, const struct evsel *evsel)
+{
+	struct counts *counts = evsel->counts;
+	int err = 0;
+
+	for (int cpu = 0; cpu < counts->nr_cpus; cpu++) {
+		for (int thread = 0; thread < counts->nr_threads && !err; thread++) {
+			const struct counts_values *v = counts__at(counts, cpu, thread);
+			struct data_stat stat = {
+				.id = evsel->idx + 1,
+				.cpu = evsel->cpus->cpu[cpu],
+				.thread = thread,
+				.val = v->val, .ena = v->ena, .run = v->run,
+			};
+
+			/* Nothing could be counted where there was no CPU. */
+			if (!counts->offline[cpu] || v->ena)
+				err = data_writer__record(record->writer, RECORD_STAT, &stat,
+							  sizeof(stat));
+		}
+	}
+	return err;
+}
+
+int stat_record__round(struct stat_record *record, const struct evlist *list, enum data_round type,
+		       uint64_t time_ns, const struct stat_times *times)
+{
+	struct bytes body = {};
+	struct evsel *evsel;
+	int i, err = 0;
+
+	evlist__for_each(list, evsel, i) {
+		if (!err && evsel->state == EVSEL_COUNTING && evsel->counts)
+			err = put_counts(record, evsel);
+	}
+	if (err)
+		return err;
+	bytes__put_u64(&body, type);
+	bytes__put_u64(&body, time_ns);
+	/* Linux's perf does not look behind the two. */
+	if (times) {
+		bytes__put_u64(&body, times->user_ns);
+		bytes__put_u64(&body, times->sys_ns);
+	}
+	err = put_record(record, RECORD_STAT_ROUND, &body);
+	return err ? err : data_writer__flush(record->writer);
+}
+
+int stat_record__finish(struct stat_record *record)
+{
+	return data_writer__finish(record->writer);
+}
+
+void stat_record__delete(struct stat_record *record)
+{
+	if (!record)
+		return;
+	data_writer__delete(record->writer);
+	data_features__clear(record->features);
+	free(record);
+}
