@@ -436,6 +436,8 @@ int cmd_bperf(int argc, char **argv)
 	int status;
 
 	msg__init("perf bperf");
+	/* All the while: events are found, opened and compared by whoever asks for it. */
+	capability__raise();
 	for (size_t c = 0; argc > 1 && c < ARRAY_SIZE(commands); c++) {
 		if (strcmp(argv[1], commands[c].name))
 			continue;

@@ -13,6 +13,7 @@
 #include <libgen.h>
 #include <linux/magic.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -237,17 +238,28 @@ static void say_holder(const struct stat *st, const char *what)
 		pr_warn("%s is held by another process", what);
 }
 
-static void sleep_poll(void)
+/* Return: whether a signal ended it */
+static bool sleep_poll(void)
 {
-	usleep(POLL_US);
+	return usleep(POLL_US) != 0;
 }
 
-/* Ours: as long as it takes, with a word after a second. */
+/* While events are counted signals are blocked, and wait for what is going on to be done. */
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}
+
+/* Ours: as long as it takes, with a word after a second; or until somebody wants us to end. */
 static int take_own_lock(struct attr_map *map)
 {
 	char *dir __cleanup(free_ptr) = xasprintf("%s_lock", map->path);
 	int fd __cleanup(close_fd) = -1;
 	uint64_t said_ns = clock_ns() + NSEC_PER_SEC;
+	bool has_said = false;
 	struct stat st;
 	int err;
 
@@ -270,22 +282,21 @@ static int take_own_lock(struct attr_map *map)
 	if (err)
 		return err;
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno == EINTR)
-			return -EINTR;
-		if (errno != EWOULDBLOCK)
+		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		if (clock_ns() > said_ns) {
+		if (!has_said && clock_ns() > said_ns) {
 			char *what __cleanup(free_ptr) = xasprintf("waiting: %s", dir);
 
 			say_holder(&st, what ? what : dir);
-			if (flock(fd, LOCK_EX))
-				return -errno;
-			break;
+			has_said = true;
 		}
-		sleep_poll();
+		if (sleep_poll() || is_interrupted())
+			return -EINTR;
 	}
 	map->lock_fd = fd;
 	fd = -1;
+	/* Under the lock things are found by their ids, which counting does not need. */
+	capability__raise();
 	return 0;
 }
 
@@ -299,7 +310,7 @@ static void take_map_lock(struct attr_map *map)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return;
 		if (clock_ns() > end_ns) {
-			if (!fstat(map->fd, &st))
+			if (msg__verbose() && !fstat(map->fd, &st))
 				say_holder(&st, "going on without the lock of the attr map, which");
 			return;
 		}
@@ -394,21 +405,21 @@ static int open_map(struct attr_map *map)
 
 int attr_map__relock_own(struct attr_map *map)
 {
-	return take_own_lock(map);
-}
-
-int attr_map__relock(struct attr_map *map)
-{
 	int err;
 
 	capability__raise_files();
 	err = take_own_lock(map);
 	capability__lower_files();
+	return err;
+}
 
-	if (err)
-		return err;
-	take_map_lock(map);
-	return 0;
+int attr_map__relock(struct attr_map *map)
+{
+	int err = attr_map__relock_own(map);
+
+	if (!err)
+		take_map_lock(map);
+	return err;
 }
 
 void attr_map__unlock(struct attr_map *map)
@@ -417,9 +428,11 @@ void attr_map__unlock(struct attr_map *map)
 	if (map->has_map_lock)
 		flock(map->fd, LOCK_UN);
 	map->has_map_lock = false;
-	if (map->lock_fd >= 0)
-		flock(map->lock_fd, LOCK_UN);
+	if (map->lock_fd < 0)
+		return;
+	flock(map->lock_fd, LOCK_UN);
 	close_fd(&map->lock_fd);
+	capability__lower();
 }
 
 int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out)

@@ -64,6 +64,9 @@ static void change_sharing(cap_flag_t flag, cap_flag_value_t value)
 	change(list, ARRAY_SIZE(sharing), flag, value);
 }
 
+/* How many have raised those for sharing, and not lowered them since. */
+static int nr_raised;
+
 static void change_files(cap_flag_value_t value)
 {
 	static const cap_value_t files = CAP_DAC_OVERRIDE;
@@ -116,12 +119,14 @@ bool capability__may_count(void)
 
 void capability__lower(void)
 {
-	change_sharing(CAP_EFFECTIVE, CAP_CLEAR);
+	if (nr_raised && !--nr_raised)
+		change_sharing(CAP_EFFECTIVE, CAP_CLEAR);
 }
 
 void capability__raise(void)
 {
-	change_sharing(CAP_EFFECTIVE, CAP_SET);
+	if (!nr_raised++)
+		change_sharing(CAP_EFFECTIVE, CAP_SET);
 }
 
 void capability__drop(void)

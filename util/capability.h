@@ -29,9 +29,13 @@ char *capability__missing_to_share(void);
 /** capability__may_count() - whether we have what opens every perf event, in our user namespace */
 bool capability__may_count(void);
 
-/** capability__lower(), __raise() - those for opening and sharing stop being effective, become so again */
-void capability__lower(void);
+/**
+ * capability__raise(), __lower() - those for opening and sharing become effective, stop being so
+ *
+ * They nest: as many have to lower as have raised. Whoever has the attr map's lock has raised.
+ */
 void capability__raise(void);
+void capability__lower(void);
 
 /** capability__drop() - give those up for good: nothing will be opened any more */
 void capability__drop(void);

@@ -59,7 +59,7 @@ struct counter_ops {
 	 * Both may be left out.
 	 */
 	int (*calls_fd)(struct counter *self);
-	int (*answer)(struct counter *self);
+	void (*answer)(struct counter *self);
 
 	/** look() - note cgroups that came, and perhaps went since, in the plan's list. May be left out */
 	int (*look)(struct counter *self);

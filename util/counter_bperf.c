@@ -177,7 +177,7 @@ static int bperf__calls_fd(struct counter *self)
 	return to_bperf(self)->calls_fd;
 }
 
-static int bperf__answer(struct counter *self)
+static void bperf__answer(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 	struct epoll_event events[2];
@@ -188,9 +188,9 @@ static int bperf__answer(struct counter *self)
 	err = leader_events__answer(bperf->leader);
 	if (!err && bperf->timer_fd >= 0 && read(bperf->timer_fd, &nr, sizeof(nr)) > 0)
 		err = leader_foreign__watch(bperf->leader);
-	if (err)
-		pr_err("looking after the shared events failed: %s", strerror(-err));
-	return err;
+	/* Interrupted: the run ends now. */
+	if (err && err != -EINTR)
+		pr_warn("looking after the shared events failed: %s", strerror(-err));
 }
 
 /* --- the end --- */

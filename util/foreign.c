@@ -135,6 +135,7 @@ int foreign__nr_users(const __u32 *map_ids, int nr, __u32 prog_id)
 	int nr_users = 0;
 	__u32 id = 0;
 
+	errno = maps ? ENOENT : ENOMEM;
 	while (maps && !bpf_prog_get_next_id(id, &id)) {
 		int prog __cleanup(close_fd) = bpf_prog_get_fd_by_id(id);
 		bool is_user = false;
@@ -147,5 +148,5 @@ int foreign__nr_users(const __u32 *map_ids, int nr, __u32 prog_id)
 		}
 		nr_users += is_user;
 	}
-	return nr_users;
+	return errno == ENOENT ? nr_users : -errno;
 }

@@ -34,7 +34,7 @@ int foreign__find(const struct attr_map *map, const struct attr_key *key, __u32 
 /** foreign__is_leader() - whether an id is of a link to a leader, ours or not */
 bool foreign__is_leader(__u32 link_id);
 
-/** foreign__nr_users() - how many programs besides @prog_id use one of these maps (0: no map) */
+/** foreign__nr_users() - how many programs besides @prog_id use one of these maps (0: no map), or -errno */
 int foreign__nr_users(const __u32 *map_ids, int nr, __u32 prog_id);
 
 #endif

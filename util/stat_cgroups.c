@@ -6,6 +6,8 @@
 #include "cgroup.h"
 #include "evlist.h"
 
+#include <errno.h>
+
 static int (*look_of(const struct counter_ops *ops))(struct counter *)
 {
 	return ops->look;
@@ -49,7 +51,8 @@ int stat_pass__add_cgroups(struct stat_pass *pass)
 	if (!err)
 		cgroup_list__begin(list);
 	capability__lower();
-	return err;
+	/* The signal that interrupted us is seen to soon, and then all this is done again. */
+	return err == -EINTR ? 0 : err;
 }
 
 int stat_pass__drop_cgroups(struct stat_pass *pass)
@@ -57,11 +60,10 @@ int stat_pass__drop_cgroups(struct stat_pass *pass)
 	struct cgroup_list *list = pass->run->plan.cgroups;
 	int err = 0;
 
-	if (list->follows) {
-		capability__raise();
+	if (list->follows)
 		err = stat_pass__call(pass, drop_of);
-		capability__lower();
-	}
+	if (err == -EINTR)
+		return 0;
 	for (int i = 0; i < list->nr && !err; i++) {
 		if (list->cgroups[i]->state == CGROUP_GONE)
 			cgroup_list__free(list, i);

@@ -2,7 +2,6 @@
 /* Waiting while a run counts: commands of --control, intervals, calls of the back ends, the end. */
 #include "stat_pass.h"
 
-#include "capability.h"
 #include "control.h"
 #include "msg.h"
 #include "stat_record.h"
@@ -89,20 +88,17 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 static int answer(struct stat_pass *pass)
 {
 	bool is_called = false;
-	int err = 0;
 
-	for (int c = 0; c < NR_COUNTERS && !err; c++) {
+	for (int c = 0; c < NR_COUNTERS; c++) {
 		struct pollfd call = { .fd = stat_pass__calls_fd(pass, c), .events = POLLIN };
 
 		if (call.fd < 0 || poll(&call, 1, 0) != 1)
 			continue;
-		capability__raise();
-		err = pass->counters[c]->ops->answer(pass->counters[c]);
-		capability__lower();
+		pass->counters[c]->ops->answer(pass->counters[c]);
 		is_called = true;
 	}
 	/* Many cgroups came: the places for them are to be emptied. */
-	return !err && is_called ? stat_pass__add_cgroups(pass) : err;
+	return is_called ? stat_pass__add_cgroups(pass) : 0;
 }
 
 /* Wait for whatever comes first: a command, a call, the end of a task, a moment, a signal. */

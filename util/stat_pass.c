@@ -200,11 +200,8 @@ int stat_pass__call(struct stat_pass *pass,
 
 void stat_pass__close(struct stat_pass *pass)
 {
-	if (pass->counters[BPERF])
-		capability__raise();
 	for (int c = 0; c < NR_COUNTERS; c++) {
 		if (pass->counters[c])
 			pass->counters[c]->ops->destroy(pass->counters[c]);
 	}
-	capability__lower();
 }
