@@ -37,7 +37,7 @@ static bool is_ours(void *ctx, int class)
 }
 
 /* What one class counted belongs to each of its scopes. */
-static void add_class(struct bperf_scopes *scopes, int class)
+static int add_class(struct bperf_scopes *scopes, int class)
 {
 	const struct leader *leader = scopes->leader;
 	const struct reg_class *table = leader->classes.class;
@@ -47,9 +47,11 @@ static void add_class(struct bperf_scopes *scopes, int class)
 
 		for (int cpu = 0; pos >= 0 && cpu < leader->nr_cpus; cpu++) {
 			struct sum sum = {};
+			int err = classes__add_sum(&leader->classes, class, pos, cpu,
+						   &leader->cpus[cpu].seq, &sum);
 
-			classes__add_sum(&leader->classes, class, pos, cpu, &leader->cpus[cpu].seq,
-					 &sum);
+			if (err)
+				return err;
 			for (int up = class; up; up = table[up].base) {
 				int row = scopes->row_of[table[up].scope];
 				struct sum *to;
@@ -63,6 +65,7 @@ static void add_class(struct bperf_scopes *scopes, int class)
 			}
 		}
 	}
+	return 0;
 }
 
 /* A run died while it moved sums: what it left is finished under the lock. */
@@ -92,12 +95,12 @@ int bperf_scopes__read(struct bperf_scopes *scopes)
 			continue;
 		}
 		memset(scopes->totals, 0, nr_totals(scopes, scopes->nr_rows) * sizeof(*scopes->totals));
-		for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
+		for (__u32 i = 1; i < leader->registry->nr_classes && !err; i++) {
 			__u32 state = __atomic_load_n(&leader->classes.class[i].state,
 						      __ATOMIC_ACQUIRE);
 
 			if (state == REG_READY && is_ours(scopes, i))
-				add_class(scopes, i);
+				err = add_class(scopes, i);
 		}
 		if (classes__end_read(&leader->classes, gen))
 			break;

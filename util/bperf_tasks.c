@@ -112,7 +112,7 @@ static int mark(struct bperf_scopes *rows, const struct counter_plan *plan)
 		if (has_waited)
 			break;
 		has_waited = true;
-		err = leader_tasks__wait(rows->leader);
+		err = leader_tasks__wait();
 	}
 	/* From here on no CPU is in a class that it should have left. */
 	if (!err && !is_held)

@@ -179,7 +179,7 @@ bool classes__contain(const struct classes *c, int class, int scope)
 
 bool classes__of_cgroups(const struct classes *c, int class)
 {
-	return class && c->reg->scope[c->class[class].scope].cgroup;
+	return classes__is_newborn(c, class) || (class && c->reg->scope[c->class[class].scope].cgroup);
 }
 
 /* --- classes --- */
@@ -388,7 +388,7 @@ static struct sum_block *block_of(const struct classes *c, int class, int cpu)
 	return c->block(c->ctx, c->class[class].cell / CHUNK_CELLS, cpu);
 }
 
-void classes__add_sum(const struct classes *c, int class, int event, int cpu, const __u64 *seq,
+int classes__add_sum(const struct classes *c, int class, int event, int cpu, const __u64 *seq,
 		      struct sum *total)
 {
 	const struct sum_block *block = block_of(c, class, cpu);
@@ -397,7 +397,7 @@ void classes__add_sum(const struct classes *c, int class, int event, int cpu, co
 	struct sum now;
 
 	if (!block)
-		return;
+		return -ENOMEM;
 	do {
 		before = __atomic_load_n(seq, __ATOMIC_ACQUIRE);
 		now = *(const volatile struct sum *)&block->cell[cell];
@@ -405,6 +405,7 @@ void classes__add_sum(const struct classes *c, int class, int event, int cpu, co
 	} while (before & 1 || __atomic_load_n(seq, __ATOMIC_RELAXED) != before);
 	add(total, &now);
 	add(total, &block->carry[c->class[class].carry][cell]);
+	return 0;
 }
 
 /* What is decided is done, as often as it takes: nothing here adds to what it reads. */
@@ -462,10 +463,12 @@ static void even_gen(struct classes *c)
 		__atomic_store_n(&c->reg->class_gen, c->reg->class_gen + 1, __ATOMIC_SEQ_CST);
 }
 
-void classes__fold(struct classes *c, int from, int into)
+int classes__fold(struct classes *c, int from, int into)
 {
 	int copy = into ? !c->class[into].carry : 0;
 
+	if (!block_of(c, from, 0) || !block_of(c, into, 0))
+		return -ENOMEM;
 	__atomic_store_n(&c->reg->class_gen, c->reg->class_gen + 1, __ATOMIC_SEQ_CST);
 	/* A store, however ordered, does not keep later ones behind it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -478,6 +481,7 @@ void classes__fold(struct classes *c, int from, int into)
 	finish_fold(c);
 	even_gen(c);
 	step(c, "fold-over");
+	return 0;
 }
 
 void classes__repair(struct classes *c)

@@ -78,7 +78,7 @@ int classes__with(struct classes *c, int class, int scope);
 int classes__without(struct classes *c, int class, int run);
 bool classes__contain(const struct classes *c, int class, int scope);
 
-/** classes__of_cgroups() - whether a class has scopes of cgroups; others have scopes of tasks */
+/** classes__of_cgroups() - whether a class is one of cgroups, with scopes or newborn; others are of tasks */
 bool classes__of_cgroups(const struct classes *c, int class);
 
 /**
@@ -95,8 +95,12 @@ int classes__cgroups_set(struct classes *c);
 int classes__add_newborn(struct classes *c, int set);
 bool classes__is_newborn(const struct classes *c, int class);
 
-/** classes__fold() - give up a class; what it counted goes to @into, which may be 0 */
-void classes__fold(struct classes *c, int from, int into);
+/**
+ * classes__fold() - give up a class; what it counted goes to @into, which may be 0
+ *
+ * Return: 0; -ENOMEM when sums cannot be mapped: nothing has been changed then.
+ */
+int classes__fold(struct classes *c, int from, int into);
 
 /** classes__event() - the position of a slot in a class's set, -1: not in it */
 int classes__event(const struct classes *c, int class, int slot);
@@ -105,8 +109,10 @@ int classes__event(const struct classes *c, int class, int slot);
  * classes__add_sum() - add what a class counted of one event on one CPU
  * @event: as from classes__event()
  * @seq: the CPU's sequence count (cpu_state.seq): torn triples are read again
+ *
+ * Return: 0; -ENOMEM when the sums cannot be mapped.
  */
-void classes__add_sum(const struct classes *c, int class, int event, int cpu, const __u64 *seq,
+int classes__add_sum(const struct classes *c, int class, int event, int cpu, const __u64 *seq,
 		      struct sum *total);
 
 /**

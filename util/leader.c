@@ -107,7 +107,7 @@ static bool io_is_followed(void *ctx, int first)
  */
 void leader__step(const char *name)
 {
-	const char *stop = getenv("PERF_TEST_KILL_AT");
+	const char *stop = secure_getenv("PERF_TEST_KILL_AT");
 	static int nr;
 
 	nr++;

@@ -23,8 +23,12 @@ int leader_cgroups__attach(struct leader *leader)
 
 	if (!err)
 		err = leader_links__take(leader, LINKS_CGROUPS);
-	if (err == -ENOENT)
-		err = leader_links__make(leader, LINKS_CGROUPS);
+	if (err != -ENOENT)
+		return err;
+	err = leader_links__make(leader, LINKS_CGROUPS);
+	/* What on_switch noted when nobody looked is of some switch long ago. */
+	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++)
+		__atomic_store_n(&leader->cpus[cpu].fresh_task, 0, __ATOMIC_RELEASE);
 	return err;
 }
 
@@ -351,7 +355,7 @@ int leader_cgroups__mark(struct leader *leader, const struct cgroup_fs *fs,
 	if (err || !find_settled(leader, &settled))
 		return err;
 	/* One that was made meanwhile may have got the class that those above it had before. */
-	err = leader_tasks__wait(leader);
+	err = leader_tasks__wait();
 	if (!err && leader->cgroup_clock->births != births)
 		err = mark_once(leader, fs, list, nr);
 	return err;
@@ -368,7 +372,7 @@ static bool is_of_run(const struct leader *leader, int scope, int run)
 static int forget_running(struct leader *leader)
 {
 	/* A link's id goes before its program is detached. */
-	int err = leader_tasks__wait(leader);
+	int err = leader_tasks__wait();
 
 	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++)
 		leader->cpus[cpu].class[OF_CGROUP] = 0;
@@ -424,7 +428,7 @@ static int remove_from_table(struct leader *leader, int run, const struct id_map
 			      begin_epoch(leader) : forget_running(leader);
 	/* Elements of hashes are used again at once: nobody may still look at the old ones. */
 	if (!err)
-		err = leader_tasks__wait(leader);
+		err = leader_tasks__wait();
 	/* Until here a cgroup could be made with what was above it before. */
 	if (!err)
 		err = shrink_classes(leader, run);
@@ -474,7 +478,7 @@ static int sweep(struct leader *leader)
 	}
 	for (__u32 i = 1; i < leader->registry->nr_classes && !err; i++) {
 		if (c->class[i].state == REG_READY && classes__is_newborn(c, i) && !is_in_use[i])
-			classes__fold(c, i, 0);
+			err = classes__fold(c, i, 0);
 	}
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
 		if (entry(leader, i)->id == CGROUP_RESERVED && id_map__get(&places, i + 1) < 0)
@@ -503,7 +507,7 @@ static int retract(struct leader *leader, __u32 set)
 							      NEWBORN_NONE, false,
 							      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	}
-	err = is_any ? leader_tasks__wait(leader) : 0;
+	err = is_any ? leader_tasks__wait() : 0;
 	return err ? err : sweep(leader);
 }
 
@@ -552,7 +556,7 @@ static int settle(struct leader *leader, __u64 first, __u64 end)
 		err = leader_links__are_alive(leader, LINKS_CGROUPS) ? begin_epoch(leader) :
 								       forget_running(leader);
 	if (!err)
-		err = leader_tasks__wait(leader);
+		err = leader_tasks__wait();
 	for (__u64 n = first; n < end && !err; n++) {
 		struct newborn *newborn = &leader->newborns[n % MAX_NEWBORNS];
 
@@ -561,8 +565,10 @@ static int settle(struct leader *leader, __u64 first, __u64 end)
 		if (id_map__get(&needed, newborn->id) < 0)
 			entry(leader, newborn->pos)->id = 0;
 		if (leader->classes.class[newborn->class].state == REG_READY)
-			classes__fold(&leader->classes, newborn->class,
-				      leader->classes.class[newborn->class].base);
+			err = classes__fold(&leader->classes, newborn->class,
+					    leader->classes.class[newborn->class].base);
+		if (err)
+			break;
 		__atomic_store_n(&newborn->state, NEWBORN_NONE, __ATOMIC_RELEASE);
 	}
 	id_map__clear(&needed);

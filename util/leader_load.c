@@ -169,6 +169,7 @@ static int open_and_load(int nr_cpus, bool with_kprobe, bool with_cgroups, struc
 	int chunk __cleanup(close_fd) = leader_tasks__new_chunk(nr_cpus);
 	struct bpf_map *maps[NR_LEADER_MAPS];
 	struct bpf_program *progs[NR_LEADER_PROGS];
+	const char *max_tasks = secure_getenv("PERF_TEST_MAX_TASKS");
 	struct leader_bpf *skel;
 	int err;
 
@@ -184,8 +185,8 @@ static int open_and_load(int nr_cpus, bool with_kprobe, bool with_cgroups, struc
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.calls, sysconf(_SC_PAGESIZE));
 	/* For the tests: so many tasks as there can be, no test can have. */
-	if (getenv("PERF_TEST_MAX_TASKS"))
-		bpf_map__set_max_entries(skel->maps.tasks, atoi(getenv("PERF_TEST_MAX_TASKS")));
+	if (max_tasks)
+		bpf_map__set_max_entries(skel->maps.tasks, atoi(max_tasks));
 	/* What chunks look like; libbpf up to 1.4 has no other way to size them. */
 	err = bpf_map__set_inner_map_fd(skel->maps.sums, chunk);
 	if (err) {

@@ -143,7 +143,7 @@ void leader_serve__withdraw(struct leader *leader, int first, int nr)
 		}
 	}
 	/* Whatever still writes there has ended; what is in it stays there. */
-	leader_tasks__wait(leader);
+	leader_tasks__wait();
 	for (int slot = first; slot < first + nr; slot++) {
 		if (leader->registry->diff_ids[slot])
 			zero(leader, slot);
@@ -226,7 +226,7 @@ static void stop(struct leader *leader)
 	struct registry *reg = leader->registry;
 
 	leader__set_mode(leader, MODE_SERVE, false);
-	leader_tasks__wait(leader);
+	leader_tasks__wait();
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
 		if (reg->diff_ids[slot])
 			zero(leader, slot);
@@ -273,5 +273,6 @@ void leader_serve__repair(struct leader *leader)
 	}
 	if (start(leader))
 		pr_verbose("followers of other implementations cannot be served");
-	hide(leader, nr >= MAX_FOLLOWERS);
+	if (nr >= 0)
+		hide(leader, nr >= MAX_FOLLOWERS);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "leader_tasks.h"
 
+#include "capability.h"
 #include "classes.h"
 #include "cpumap.h"
 #include "leader.h"
@@ -25,9 +26,12 @@ static struct sum_block *find_block(void *ctx, int chunk, int cpu)
 	size_t size = leader__page_up(leader->nr_cpus * sizeof(struct sum_block));
 
 	if (!leader->chunks[chunk] && leader->registry->chunk_ids[chunk]) {
-		int fd __cleanup(close_fd) =
-			bpf_map_get_fd_by_id(leader->registry->chunk_ids[chunk]);
+		int fd __cleanup(close_fd) = -1;
 
+		/* Others can have made it while we were counting. */
+		capability__raise();
+		fd = bpf_map_get_fd_by_id(leader->registry->chunk_ids[chunk]);
+		capability__lower();
 		leader->chunks[chunk] = leader__map_memory(fd, size, PROT_READ | PROT_WRITE);
 	}
 	return leader->chunks[chunk] ? &leader->chunks[chunk][cpu] : NULL;
@@ -136,13 +140,17 @@ int leader_tasks__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int c
 	return 0;
 }
 
-/* The update of a map of maps waits for that by itself. */
-int leader_tasks__wait(struct leader *leader)
+/* The kernel waits for that when a map of maps is changed. */
+int leader_tasks__wait(void)
 {
+	int inner __cleanup(close_fd) = bpf_map_create(BPF_MAP_TYPE_ARRAY, "perf_wait",
+						       sizeof(__u32), sizeof(__u32), 1, NULL);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = inner);
+	int outer __cleanup(close_fd) = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "perf_waits",
+						       sizeof(__u32), sizeof(__u32), 1, &opts);
 	__u32 key = 0;
-	int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(leader->registry->chunk_ids[0]);
 
-	if (fd < 0 || bpf_map_update_elem(leader->map_fds[LEADER_SUMS], &key, &fd, BPF_ANY))
+	if (inner < 0 || outer < 0 || bpf_map_update_elem(outer, &key, &inner, BPF_ANY))
 		return -errno;
 	leader__step("waited");
 	return 0;
@@ -171,7 +179,7 @@ static int purge(struct leader *leader)
 		return 0;
 	leader__set_mode(leader, MODE_TASKS, false);
 	/* A link's id goes before its program is detached: what still runs could write after us. */
-	err = leader_tasks__wait(leader);
+	err = leader_tasks__wait();
 	if (err)
 		return err;
 	while (!bpf_map_get_next_key(leader->map_fds[LEADER_TASKS], NULL, &task)) {
@@ -188,7 +196,9 @@ static int purge(struct leader *leader)
 		leader->cpus[cpu].class[OF_TASK] = 0;
 	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
 		if (c->class[i].state != REG_FREE && !classes__of_cgroups(c, i))
-			classes__fold(c, i, 0);
+			err = classes__fold(c, i, 0);
+		if (err)
+			return err;
 	}
 	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
 		if (leader->registry->scope[i].run && !leader->registry->scope[i].cgroup)
@@ -444,7 +454,7 @@ static int unmark(struct leader *leader, int run)
 		has_waited = true;
 		err = leader_tasks__sync(leader, NULL, NULL);
 		if (!err)
-			err = leader_tasks__wait(leader);
+			err = leader_tasks__wait();
 	}
 	return err;
 }
@@ -476,7 +486,7 @@ static int fold_all(struct leader *leader, int run)
 {
 	struct leaving_class *leaving __cleanup(free_ptr) =
 		malloc(leader->registry->nr_classes * sizeof(*leaving));
-	int nr = 0;
+	int nr = 0, err = 0;
 
 	if (!leaving)
 		return -ENOMEM;
@@ -486,14 +496,12 @@ static int fold_all(struct leader *leader, int run)
 			leaving[nr++].class = i;
 	}
 	qsort(leaving, nr, sizeof(*leaving), compare_depth);
-	for (int i = 0; i < nr; i++) {
+	for (int i = 0; i < nr && !err; i++) {
 		int into = classes__without(&leader->classes, leaving[i].class, run);
 
-		if (into < 0)
-			return into;
-		classes__fold(&leader->classes, leaving[i].class, into);
+		err = into < 0 ? into : classes__fold(&leader->classes, leaving[i].class, into);
 	}
-	return 0;
+	return err;
 }
 
 int leader_tasks__remove_scopes(struct leader *leader, int run)
@@ -504,7 +512,7 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 		err = unmark(leader, run);
 	/* A task that was just released is in no walk any more, and out of its class a little later. */
 	for (int i = 0; i < RELEASE_WAITS && !err && has_tasks(leader, run); i++)
-		err = leader_tasks__wait(leader);
+		err = leader_tasks__wait();
 	/* From inside a pid namespace not all can be seen: somebody outside will. */
 	if (!err && has_tasks(leader, run))
 		err = -EAGAIN;

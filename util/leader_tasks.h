@@ -47,7 +47,7 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 		       enum mark_when when, bool *is_changed);
 
 /** leader_tasks__wait() - until every program that is running now has ended; 0 or -errno */
-int leader_tasks__wait(struct leader *leader);
+int leader_tasks__wait(void);
 
 /** leader_tasks__remove_scopes() - no task is counted for a run any more, its scopes are gone */
 int leader_tasks__remove_scopes(struct leader *leader, int run);

@@ -3,7 +3,9 @@
 
 #include "bpf_target.h"
 #include "leader.h"
+#include "leader_tasks.h"
 #include "leader_foreign.h"
+#include "leader_tasks.h"
 #include "msg.h"
 #include "task_btf.h"
 #include "util.h"
@@ -340,21 +342,6 @@ static int find_or_make(struct leader *leader, const struct bpf_target *target,
 	return make(leader, target, entry, pair);
 }
 
-/* Until every probe that is running now has ended: the kernel waits for that at changes of such maps. */
-static int wait_for_probes(void)
-{
-	int inner __cleanup(close_fd) = bpf_map_create(BPF_MAP_TYPE_ARRAY, "perf_wait",
-						       sizeof(__u32), sizeof(__u32), 1, NULL);
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = inner);
-	int outer __cleanup(close_fd) = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "perf_waits",
-						       sizeof(__u32), sizeof(__u32), 1, &opts);
-	__u32 key = 0;
-
-	if (inner < 0 || outer < 0 || bpf_map_update_elem(outer, &key, &inner, BPF_ANY))
-		return -errno;
-	return 0;
-}
-
 int prog_pair__join(struct leader *leader, const struct bpf_target *target, struct prog_pair *pair)
 {
 	struct reg_pair *entry;
@@ -379,7 +366,7 @@ int prog_pair__join(struct leader *leader, const struct bpf_target *target, stru
 	err = prog_plan__update(leader->registry, entry, pair->plan, is_foreign, leader, &is_new);
 	/* Executions may still be adding to a column what its event before counted. */
 	if (!err && is_new && was_used)
-		err = wait_for_probes();
+		err = leader_tasks__wait();
 	if (!err)
 		return 0;
 	if (err == -ENOSPC)

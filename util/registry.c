@@ -91,6 +91,7 @@ int registry__add_run(struct registry *reg, const struct registry_io *io,
 			continue;
 		to->pid = run->pid;
 		to->start_ns = run->start_ns;
+		to->births_seen = 0;
 		memcpy(to->comm, run->comm, sizeof(to->comm));
 		step(io, "run-written");
 		__atomic_store_n(&to->token, run->token, __ATOMIC_RELEASE);
