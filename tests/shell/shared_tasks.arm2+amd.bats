@@ -39,6 +39,37 @@ has_pmu() {
 	nothing_left
 }
 
+# many_events : 63 of them, more than one set of sums has room for beside others
+many_events() {
+	local event modifier list=
+	for event in page-faults minor-faults major-faults alignment-faults emulation-faults cs migrations \
+		dummy bpf-output; do
+		for modifier in '' :u :k :h :uk :uh :kh; do
+			list+=,$event$modifier
+		done
+	done
+	echo "${list#,}"
+}
+
+@test "sums in memory that other runs made are read by one that counts" {
+	gang 2 1000 3
+	both_window living page-faults,page-faults:u -p "$gang"
+	tell living enable
+	work
+	background "$T/crew" "$WORKLOADS/crew" 64 1
+	crew=$!
+	wait_for awk 'END { exit NR < 64 }' "$T/crew"
+	window many --bpf-counters --per-thread -e "$(many_events)" -p "$crew"
+	window more --bpf-counters -e "$(many_events)" -p "$gang"
+	work
+	tell living disable
+	finish living more many
+	same living 0 page-faults 30
+	same living 0 page-faults:u 30
+	kill "$crew"
+	nothing_left
+}
+
 @test "10,000 short-lived children on two CPUs: each counts, no entry is left" {
 	alike 0 page-faults bash -c '"$0"/forks 3500 1 & "$0"/forks 3500 1 & wait' "$WORKLOADS"
 	in_range "$(field page-faults 1 "$T/alike.out")" 7000 10000000

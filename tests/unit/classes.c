@@ -318,6 +318,7 @@ static void a_newborn_belongs_to_whom_its_base_does(void **state)
 	assert_in_range(newborn, 1, MAX_CLASSES - 1);
 	assert_true(classes__is_newborn(&world->c, newborn));
 	assert_false(classes__is_newborn(&world->c, base));
+	assert_true(classes__of_cgroups(&world->c, newborn));
 	assert_false(classes__is_newborn(&world->c, 0));
 	assert_false(classes__contain(&world->c, newborn, above));
 	/* A program gives it to a cgroup, and it counts. */
