@@ -11,8 +11,7 @@ T=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}
 # long as the file keeps one, and each test must leave its tables as they were.
 keep_leader() {
 	local jobs_started=()
-	export KEPT_MAP=/sys/fs/bpf/perf_test_${BATS_TEST_FILENAME##*/}
-	KEPT_MAP=${KEPT_MAP//./_}
+	export KEPT_MAP=/sys/fs/bpf/perf_test_$$_kept
 	ATTR_MAP=$KEPT_MAP
 	background "$BATS_FILE_TMPDIR/kept.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
 		-o "$BATS_FILE_TMPDIR/kept.out" -e cs sleep infinity
