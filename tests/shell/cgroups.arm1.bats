@@ -193,7 +193,7 @@ cgroups_apart() {
 	sum=$(awk -F, '$5 ~ /\/w[0-9]+$/ && $2 ~ /^[0-9]+$/ { s += $2 } END { print s + 0 }' "$T/i")
 	parent=$(value $U "$name" "$T/i" | cut -d. -f1)
 	[ "$parent" -ge 4000000 ]
-	! grep -v 'no cgroup matches' "$T/err" >&2
+	refute grep -v 'no cgroup matches' "$T/err" >&2
 	# What a process does while its cgroup goes may be in the parent only.
 	within "$sum" "$parent" 0.5
 	nothing_left

@@ -136,7 +136,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	# This machine hides some switches; where none is hidden the sum is the parent's (cgroups.arm1).
 	in_range "$sum" $((parent * 3 / 4)) "$parent"
 	# that moves were missed may be: programs can be preempted here, and this machine is busy
-	! grep -v -e 'no cgroup matches' -e 'were missed' "$T/err" >&2
+	refute grep -v -e 'no cgroup matches' -e 'were missed' "$T/err" >&2
 	wait_for no_leader
 }
 
