@@ -5,9 +5,9 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
-	command -v /usr/sbin/bpftool jq setpriv >/dev/null || skip_or_fail "needs bpftool, jq, setpriv"
+	require_commands bpftool jq setpriv
 }
 
 # nothing_made : there is neither map nor lock at this test's path

@@ -6,7 +6,7 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
 	require_debian_perf
 }

@@ -4,16 +4,13 @@
 
 load helpers
 
-setup_file() {
-	require_root
-}
-
 setup() {
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	jobs_started=()
 	T=$BATS_TEST_TMPDIR
 	export PERF_CONFIG=$T/config
 	: >"$PERF_CONFIG"
+	require_root
 }
 
 @test "digits are grouped unless the configuration says otherwise; -B wins" {

@@ -14,6 +14,12 @@ export LC_ALL=C PERF_CONFIG=/dev/null
 # A pipe that nobody writes to. Here and not later, because it changes $!
 exec {never}<> <(:)
 
+# requirements : what each test of a file needs, by require_* and skip_or_fail, which do not work in
+# setup_file; a file that needs something has its own, or calls them in its own setup
+requirements() {
+	:
+}
+
 # Each test has a map of its own, so that tests and other users of the machine never meet; where
 # shared.bash keeps a leader, each file.
 setup() {
@@ -21,6 +27,7 @@ setup() {
 	jobs_started=()
 	# Now: it sets $!, which tests may read after they have waited.
 	[ -n "${never:-}" ] || exec {never}<> <(:)
+	requirements
 }
 
 teardown() {
@@ -152,10 +159,12 @@ are_gone() {
 	done <"$1"
 }
 
-# require_perf_events : perf events of one's own tasks may be opened here
+# require_perf_events [cpu] : perf events of one's own tasks, or of CPUs, may be opened here
 require_perf_events() {
-	perf stat -e page-faults:u -x, -o /dev/null true 2>/dev/null ||
-		skip_or_fail "perf events are not permitted here"
+	local status=0
+	"$WORKLOADS/may_count" "$@" || status=$?
+	[ $status != 77 ] || skip_or_fail "perf events${1:+ of CPUs} are not permitted here"
+	return $status
 }
 
 # require_root
@@ -163,15 +172,28 @@ require_root() {
 	[ "$(id -u)" = 0 ] || skip_or_fail "needs root"
 }
 
+# require_commands NAME... : all of them are there
+require_commands() {
+	local name
+	for name; do
+		PATH=$PATH:/usr/sbin:/sbin command -v "$name" >/dev/null || skip_or_fail "needs $name"
+	done
+}
+
+# require_tracepoints
+require_tracepoints() {
+	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip_or_fail "no tracepoints"
+}
+
 # require_debian_perf : sets DEBIAN_PERF, the path of a perf 6.1 to compare with
 require_debian_perf() {
 	local path
 	while read -r path; do
 		case $("$path" --version 2>/dev/null) in
-		"perf version 6.1."*) export DEBIAN_PERF=$path ;;
+		"perf version 6.1."*) DEBIAN_PERF=$path ;;
 		esac
 	done < <(type -ap perf)
-	[ "${DEBIAN_PERF:-}" ] || skip "no perf 6.1 here (Debian: linux-perf)"
+	[ "${DEBIAN_PERF:-}" ] || skip_or_fail "no perf 6.1 here (Debian 12: linux-perf)"
 }
 
 skip_or_fail() {

@@ -5,7 +5,7 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_perf_events
 }
 
