@@ -159,7 +159,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 @test "a run that dies at any step of counting cgroups is repaired by the next" {
 	make_top
 	mkdir "$top/a" "$top/b"
-	local step stays dies
+	local step stays dies status
 	start_run stays -a -e page-faults --for-each-cgroup "$name,$name/b"
 	stays=$run_pid
 	state >"$T/before"
@@ -167,22 +167,22 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		epoch-begun newborn-written newborn-added newborn-offered cgroup-removed fold-begun \
 		fold-decided fold-switched fold-freed scope-freed; do
 		echo "$step" >&2
-		PERF_TEST_KILL_AT=$step shared -a -x, -o /dev/null -e page-faults,context-switches \
-			--for-each-cgroup "$name,$name/a,glob:$name/*" -I 100 sleep 0.15 \
-			>"$T/dies" 2>&1 && { echo "$step: not reached" >&2; return 1; }
+		killed_at "$step" shared -a -x, -o /dev/null -e page-faults,context-switches \
+			--for-each-cgroup "$name,$name/a,glob:$name/*" -I 100 sleep 0.15
 		shared -a -x, -o "$T/next" -e page-faults,context-switches --for-each-cgroup "$name/a" true
 		same_state "$T/before"
 	done
 	# and when one of its cgroups has gone
 	mkdir "$top/w"
+	status=0
 	PERF_TEST_KILL_AT=scope-dropped background "$T/dies" perf stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -a -x, -o /dev/null -e page-faults \
 		--for-each-cgroup "glob:$name/w" -I 50
 	dies=$!
 	wait_for polls "$dies"
 	rmdir "$top/w"
-	wait "$dies" || :
-	grep -q scope-dropped "$T/dies"
+	wait "$dies" || status=$?
+	was_killed scope-dropped $status "$T/dies"
 	shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/a" true
 	same_state "$T/before"
 	end_run "$stays" INT 130
@@ -201,7 +201,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 			status=0
 			PERF_TEST_KILL_AT=$n shared -a -x, -o /dev/null -e page-faults,context-switches \
 				--for-each-cgroup "$list" true >"$T/dies" 2>&1 || status=$?
-			[ $status = 137 ]
+			was_killed '[a-z-]*' $status "$T/dies"
 			shared -a -x, -o "$T/next" -e page-faults true
 			same_state "$T/before"
 		done

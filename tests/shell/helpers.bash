@@ -232,6 +232,22 @@ fails_with() {
 	[ "$got" = "$status" ] || { echo "status $got, not $status" >&2; return 1; }
 }
 
+# killed_at STEP COMMAND... : it is killed there, and in no other way; STEP is a name in tests/data/steps
+killed_at() {
+	local step=$1 status=0 err=$BATS_TEST_TMPDIR/killed.err
+	shift
+	PERF_TEST_KILL_AT=$step "$@" >/dev/null 2>"$err" 3>&- || status=$?
+	was_killed "$step" "$status" "$err"
+}
+
+# was_killed STEP STATUS ERR : by the status of a run, and what it said
+was_killed() {
+	[ "$2" = 137 ] && grep -qx "killed at $1" "$3" && return
+	echo "not killed at $1: status $2" >&2
+	cat "$3" >&2
+	return 1
+}
+
 # start_run NAME OPTION... : a run of shared counters in the background, $run_pid, its rows as CSV
 # in $BATS_TEST_TMPDIR/NAME.csv, its messages in NAME.err; returns when it counts.
 start_run() {

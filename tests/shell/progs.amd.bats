@@ -179,14 +179,14 @@ $loop page-faults 0.000000 per run"
 
 @test "a run killed at any step leaves nothing attached, and others count on" {
 	for step in pair-attached pair-written pair-joined pair-left; do
-		PERF_TEST_KILL_AT=$step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
-			"$WORKLOADS/progrun" "$P/target_loop" 10 2>/dev/null && return 1
+		killed_at $step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
+			"$WORKLOADS/progrun" "$P/target_loop" 10
 		nothing_attached
 		# and the same beside another
 		counting a -b "$(id loop)" -e bpf_runs,cpu-clock
 		pid=$run_pid
-		PERF_TEST_KILL_AT=$step prog_stat -b "$(id loop),$(id twin)" -e page-faults,bpf_runs \
-			"$WORKLOADS/progrun" "$P/target_loop" 10 2>/dev/null && return 1
+		killed_at $step prog_stat -b "$(id loop),$(id twin)" -e page-faults,bpf_runs \
+			"$WORKLOADS/progrun" "$P/target_loop" 10
 		before=$(prog_run loop 50 && echo done)
 		prog_stat -b "$(id loop)" -x, -o "$T/out" -e bpf_runs,cs "$WORKLOADS/progrun" "$P/target_loop" 20
 		is_equal "$(field bpf_runs 1 "$T/out")" 20
