@@ -396,19 +396,24 @@ static bool is_idle(const struct leader *leader, int pos, const struct id_map *n
 	       id_map__get(needed, entry(leader, pos)->id) < 0;
 }
 
-static int remove_from_table(struct leader *leader, int run, const struct id_map *needed)
+static int shrink_classes(struct leader *leader, int run)
 {
-	int err = 0;
-
-	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+	for (int i = 0; i < MAX_CGROUPS; i++) {
 		int class = is_used(leader, i) ?
 				    classes__without(&leader->classes, *class_of(leader, i), run) : 0;
 
 		if (class < 0)
-			err = class;
-		else if (is_used(leader, i) && (__u32)class != *class_of(leader, i))
+			return class;
+		if (is_used(leader, i) && (__u32)class != *class_of(leader, i))
 			set_class(leader, i, class);
 	}
+	return 0;
+}
+
+static int remove_from_table(struct leader *leader, int run, const struct id_map *needed)
+{
+	int err = shrink_classes(leader, run);
+
 	/* Found no more: their class is the one that is found above them now. */
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
 		if (is_idle(leader, i, needed))
@@ -420,6 +425,9 @@ static int remove_from_table(struct leader *leader, int run, const struct id_map
 	/* Elements of hashes are used again at once: nobody may still look at the old ones. */
 	if (!err)
 		err = leader_tasks__wait(leader);
+	/* Until here a cgroup could be made with what was above it before. */
+	if (!err)
+		err = shrink_classes(leader, run);
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
 		if (is_idle(leader, i, needed))
 			entry(leader, i)->id = 0;

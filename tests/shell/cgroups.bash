@@ -64,6 +64,14 @@ value() {
 		END { printf "%.2f\n", sum }' "$3"
 }
 
+# add_up FILE NR PATTERN ALL : in this CSV of intervals of one event, NR different cgroups that match
+# have counted ALL together
+add_up() {
+	awk -F, -v nr="$2" -v pattern="$3" -v all="$4" '
+		$5 ~ pattern && $2 ~ /^[0-9]+$/ { sum += $2; if (!seen[$5]++) n++ }
+		END { print n " cgroups: " sum " of " all; exit n != nr || !sum || sum != all + 0 }' "$1" >&2
+}
+
 # same_state FILE : the leader's tables are as they were then
 same_state() {
 	wait_for is_same_state "$1" || { state | diff "$1" - >&2; return 1; }

@@ -70,3 +70,29 @@ teardown() {
 	perf stat: counting by cgroup needs $((20 * 2 * $(nproc))) descriptors (cgroups: 20, events of each on each CPU), but the limit is 40 (raise it with ulimit -n, or count with --bpf-counters)
 	EOF
 }
+
+@test "the busiest first, in every format; those that counted nothing left out" {
+	make_top
+	mkdir "$top"/{a,b}
+	local format option how rows
+	for how in "" "--bpf-counters --bpf-attr-map $ATTR_MAP"; do
+		for option in "--top 1" --hide-zero-events "--hide-zero-events -I 10000"; do
+			for format in "" -x, -j; do
+				# shellcheck disable=SC2086 # words
+				perf stat $how $format -o "$T/out" -a -e cpu-clock --sort cpu-clock $option \
+					--for-each-cgroup "$name/a,$name/b" -- bash -c \
+					"echo \$\$ >$top/b/cgroup.procs && exec $WORKLOADS/spinfor 0.05"
+				rows=$(grep -o "$name/[ab]" "$T/out")
+				[ "$rows" = "$name/b" ] || { echo "$how $format $option"; cat "$T/out"; return 1; }
+			done
+		done
+	done >&2
+	script -qec "perf stat -a -e cpu-clock -I 50 --interval-clear --sort cpu-clock --top 1 \
+		--for-each-cgroup $name/a,$name/b -- bash -c 'echo \$\$ >$top/b/cgroup.procs &&
+		exec $WORKLOADS/spinfor 0.3'" /dev/null >"$T/screen" </dev/null
+	# Each screen begins anew and has one row.
+	[ "$(grep -c $'\e\[H\e\[2J' "$T/screen")" -ge 1 ]
+	grep -q "$name/b" "$T/screen"
+	[ "$(grep -c cpu-clock "$T/screen")" = "$(grep -c $'\e\[H\e\[2J' "$T/screen")" ]
+	[ -z "$how" ] || wait_for no_leader
+}

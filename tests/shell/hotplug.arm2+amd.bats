@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # CPUs that go offline and come back under counting: the perf events that were open on them are dead
 # for good, and the runs that live open others.
-load helpers
 
+load helpers
 
 set_cpu1() {
 	echo "$1" >/sys/devices/system/cpu/cpu1/online

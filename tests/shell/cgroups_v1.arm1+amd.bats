@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Counting by cgroup where the perf_event controller has a hierarchy of cgroup v1, beside one of v2
+# without it.
+
+load helpers
+load shared
+load cgroups
+
+T=$BATS_TEST_TMPDIR
+
+setup() {
+	mkdir "$T/v1"
+	# Its last cgroups of v2 may be just going.
+	wait_for mount_v1 || skip_or_fail "no cgroup v1 here"
+}
+
+mount_v1() {
+	mount -t cgroup -o perf_event cgroup "$T/v1" 2>/dev/null
+}
+
+teardown() {
+	mountpoint -q "$T/v1" || mount_v1
+	remove_top
+	umount "$T/v1"
+	end_jobs
+	remove_map
+}
+
+@test "the v1 hierarchy's cgroups are counted, shared and plainly" {
+	make_top
+	[ "$mount" = "$T/v1" ]
+	mkdir -p "$top"/{a/b,c}
+	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both" -e page-faults:u,page-faults:ub \
+		--for-each-cgroup "$name/a,$name/a/b,$name/c,glob:$name/*" -- \
+		bash -c "echo \$\$ >$top/a/b/cgroup.procs && exec $WORKLOADS/faults 700" 2>"$T/err"
+	[ ! -s "$T/err" ]
+	local cgroup
+	for cgroup in "$name/a" "$name/a/b"; do
+		in_range "$(value page-faults:u "$cgroup" "$T/both")" 700 2000
+		within "$(value page-faults:ub "$cgroup" "$T/both")" "$(value page-faults:u "$cgroup" "$T/both")" 0
+	done
+	[ "$(value page-faults:ub "$name/c" "$T/both")" = 0.00 ]
+	nothing_left
+}
+
+@test "cgroups of v1 that come and go are counted from their first switch" {
+	make_top
+	start_run churn -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/w*,$name"
+	"$WORKLOADS/cgroup_churn" 20 100 "$top"
+	end_run "$run_pid" INT 130
+	[ "$(value page-faults:u "$name" "$T/churn.csv" | cut -d. -f1)" -ge 200 ]
+	add_up "$T/churn.csv" 20 '/w[0-9]+$' "$(value page-faults:u "$name" "$T/churn.csv")"
+	nothing_left
+}
+
+@test "a hierarchy that is not mounted: one line" {
+	make_top
+	umount "$T/v1"
+	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e page-faults \
+		--for-each-cgroup "$name" true <<-EOF
+	perf stat: cannot count by cgroup: the perf_event controller has a v1 hierarchy, which is not mounted (mount -t cgroup -o perf_event cgroup DIRECTORY)
+	EOF
+	[ ! -e "$ATTR_MAP" ]
+}
