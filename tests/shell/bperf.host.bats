@@ -258,3 +258,15 @@ end_run() {
 	grep -q "^The cycles event is not supported: no PMU" "$BATS_TEST_TMPDIR/fails.err"
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 }
+
+@test "beside a run that counts CPUs, one that dies making the first class of tasks bars nobody" {
+	local step out=$BATS_TEST_TMPDIR/out
+	start_run "$BATS_TEST_TMPDIR/held" -a -e cs
+	for step in scope-written scope-added; do
+		killed_at $step shared -e cs true
+		shared -x, -o "$out" -e cs true >"$out.err" 2>&1 || { cat "$out.err"; return 1; }
+		diff /dev/null "$out.err"
+		in_range "$(field cs 1 "$out")" 0 1000000
+		has_runs 1
+	done
+}
