@@ -27,7 +27,7 @@ setup() {
 }
 
 @test "no word before the rows of the summary" {
-	perf_rows() { perf stat -x, -o "$T/out" "$@" -I 1000 --summary -e page-faults true; }
+	perf_rows() { perf stat -x, -o "$T/out" "$@" -I 100000 --summary -e page-faults true; }
 	perf_rows
 	[ "$(grep -c '^ *summary,' "$T/out")" = 1 ]
 	printf '[stat]\n\tno-csv-summary\n' >"$PERF_CONFIG"

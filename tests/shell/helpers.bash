@@ -63,6 +63,8 @@ shared() {
 background() {
 	local out=$1
 	shift
+	# At once: what is waited for there is not what another said before.
+	: >"$out"
 	setsid env --default-signal=INT "$@" >"$out" 2>&1 3>&- &
 	jobs_started+=($!)
 }
