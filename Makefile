@@ -187,7 +187,8 @@ workloads: $(WORKLOADS) foreign
 unit: $(UNITS)
 
 # A make of its own does the work: before deps there may be no compiler to name $(O) after.
-run: deps ## install what is missing, build, and show two runs sharing their counters
+run: ## install what is missing, build, and show two runs sharing their counters
+	$(Q)scripts/deps build
 	$(Q)$(MAKE) --no-print-directory run-built
 
 test: deps ## install what is missing, and run all tests: unit, command line, emulated machines

@@ -5,9 +5,9 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
-	command -v /usr/sbin/bpftool jq setpriv >/dev/null || skip_or_fail "needs bpftool, jq, setpriv"
+	require_commands bpftool jq setpriv
 }
 
 # nothing_made : there is neither map nor lock at this test's path
@@ -257,4 +257,16 @@ end_run() {
 	fails_with 1 Error: perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cycles true
 	grep -q "^The cycles event is not supported: no PMU" "$BATS_TEST_TMPDIR/fails.err"
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+}
+
+@test "beside a run that counts CPUs, one that dies making the first class of tasks bars nobody" {
+	local step out=$BATS_TEST_TMPDIR/out
+	start_run "$BATS_TEST_TMPDIR/held" -a -e cs
+	for step in scope-written scope-added; do
+		killed_at $step shared -e cs true
+		shared -x, -o "$out" -e cs true >"$out.err" 2>&1 || { cat "$out.err"; return 1; }
+		diff /dev/null "$out.err"
+		in_range "$(field cs 1 "$out")" 0 1000000
+		has_runs 1
+	done
 }

@@ -4,15 +4,12 @@
 
 load helpers
 
-setup_file() {
-	require_root
-	command -v /usr/sbin/bpftool jq >/dev/null || skip_or_fail "needs bpftool, jq"
-}
-
 setup() {
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	T=$BATS_TEST_TMPDIR
 	jobs_started=()
+	require_root
+	require_commands bpftool jq
 }
 
 teardown() {
@@ -102,7 +99,7 @@ announce() {
 }
 
 @test "list: tracepoints and events of sysfs have their names" {
-	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip "no tracepoints"
+	require_tracepoints
 	run_in_background -a -e 'sched:sched_switch,sched:sched_switch:u'
 	[ "$(json '[.events[] | [.event, .pmu]]')" = \
 		'[["sched:sched_switch","tracepoint"],["sched:sched_switch:u","tracepoint"]]' ]

@@ -23,9 +23,14 @@ says() {
 	refused "$status" "$@" <<<"$text"
 }
 
-# spin_in DIR SECONDS : a process that does, there
+# spin_in DIR : a process that does, there, until the end of the test; its pid is $!
 spin_in() {
-	bash -c "echo \$\$ >$1/cgroup.procs && exec $WORKLOADS/spinfor $2"
+	background "$T/spins" bash -c "echo \$\$ >$1/cgroup.procs && exec $WORKLOADS/spinfor 1000"
+	wait_for spins $!
+}
+
+spins() {
+	grep -qx spinfor "/proc/$1/comm"
 }
 
 @test "LIST: names, patterns and prefixes name the rows, in this order" {
@@ -97,10 +102,19 @@ perf stat: no cgroup matched: ^$name/none\$" \
 @test "shared and plain agree, in one run; the top ones are printed, the most first" {
 	make_top
 	mkdir -p "$top"/{a/x,b,c}
-	spin_in "$top/a/x" 3 &
-	spin_in "$top/b" 1.5 &
+	spin_in "$top/a/x"
+	local pids=($!)
+	spin_in "$top/b"
+	pids+=($!)
+	# as long as it takes each of them to run for 0.3 s
+	# shellcheck disable=SC2016 # the inner shell's
 	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both" -e "$C,$C:b" \
-		--for-each-cgroup "$name/a,$name/b,$name/c,$name/a/x" --sort $C --top 3 sleep 1 2>"$T/err"
+		--for-each-cgroup "$name/a,$name/b,$name/c,$name/a/x" --sort $C --top 3 -- bash -c '
+			ran() { read -r -a stat <"/proc/$1/stat" && ran=${stat[13]}; }
+			for pid; do
+				ran "$pid" && least=$((ran + 30))
+				while ran "$pid" && [ "$ran" -lt "$least" ]; do sleep 0.02; done
+			done' bash "${pids[@]}" 2>"$T/err"
 	[ ! -s "$T/err" ]
 	[ "$(names "$T/both" | wc -w)" = 3 ]
 	within "$(value $C:b "$name/a" "$T/both")" "$(value $C "$name/a" "$T/both")" 10
@@ -108,7 +122,6 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	within "$(value $C:b "$name/b" "$T/both")" "$(value $C "$name/b" "$T/both")" 10
 	[ "${C:+$(value $C:b "$name/b" "$T/both" | cut -d. -f1)}" -gt 50 ]
 	awk -F, -v c=$C '$3 == c { if (n++ && $1 > last) exit 1; last = $1 }' "$T/both"
-	wait
 	wait_for no_leader
 }
 
@@ -147,7 +160,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 @test "a run that dies at any step of counting cgroups is repaired by the next" {
 	make_top
 	mkdir "$top/a" "$top/b"
-	local step stays dies
+	local step stays dies status
 	start_run stays -a -e page-faults --for-each-cgroup "$name,$name/b"
 	stays=$run_pid
 	state >"$T/before"
@@ -155,22 +168,27 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		epoch-begun newborn-written newborn-added newborn-offered cgroup-removed fold-begun \
 		fold-decided fold-switched fold-freed scope-freed; do
 		echo "$step" >&2
-		PERF_TEST_KILL_AT=$step shared -a -x, -o /dev/null -e page-faults,context-switches \
-			--for-each-cgroup "$name,$name/a,glob:$name/*" -I 100 sleep 0.15 \
-			>"$T/dies" 2>&1 && { echo "$step: not reached" >&2; return 1; }
+		rm -f "$T/dies.csv"
+		# the command lasts until an interval is over; its perf may be dead before that
+		# shellcheck disable=SC2016 # the inner shell's
+		killed_at "$step" shared -a -x, -o "$T/dies.csv" -e page-faults,context-switches \
+			--for-each-cgroup "$name,$name/a,glob:$name/*" -I 100 sh -c '
+				until grep -q ,page-faults, "$0" || ! kill -0 $PPID; do sleep 0.02; done' \
+			"$T/dies.csv"
 		shared -a -x, -o "$T/next" -e page-faults,context-switches --for-each-cgroup "$name/a" true
 		same_state "$T/before"
 	done
 	# and when one of its cgroups has gone
 	mkdir "$top/w"
+	status=0
 	PERF_TEST_KILL_AT=scope-dropped background "$T/dies" perf stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -a -x, -o /dev/null -e page-faults \
 		--for-each-cgroup "glob:$name/w" -I 50
 	dies=$!
 	wait_for polls "$dies"
 	rmdir "$top/w"
-	wait "$dies" || :
-	grep -q scope-dropped "$T/dies"
+	wait "$dies" || status=$?
+	was_killed scope-dropped $status "$T/dies"
 	shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/a" true
 	same_state "$T/before"
 	end_run "$stays" INT 130
@@ -189,7 +207,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 			status=0
 			PERF_TEST_KILL_AT=$n shared -a -x, -o /dev/null -e page-faults,context-switches \
 				--for-each-cgroup "$list" true >"$T/dies" 2>&1 || status=$?
-			[ $status = 137 ]
+			was_killed '[a-z-]*' $status "$T/dies"
 			shared -a -x, -o "$T/next" -e page-faults true
 			same_state "$T/before"
 		done

@@ -6,7 +6,7 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
 	require_debian_perf
 }
@@ -111,13 +111,13 @@ cpus=cpu-clock,context-switches,page-faults,cpu-migrations,dummy
 }
 
 @test "a process, and its threads" {
-	"$WORKLOADS/spinfor" 60 &
+	"$WORKLOADS/spinfor" 1000 3>&- &
 	local pid=$!
+	jobs_started+=("$pid")
 	compare -e "$tasks" -p $pid -- sleep 0.1
 	compare --per-thread -e context-switches,page-faults,dummy -p $pid -- sleep 0.1
 	compare --per-thread -I 100000 -e context-switches,page-faults,dummy -p $pid -- sleep 0.1
 	compare -e "$tasks" -t $pid -- sleep 0.1
-	kill $pid
 }
 
 @test "repeated runs" {

@@ -4,16 +4,13 @@
 
 load helpers
 
-setup_file() {
-	require_root
-}
-
 setup() {
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	jobs_started=()
 	T=$BATS_TEST_TMPDIR
 	export PERF_CONFIG=$T/config
 	: >"$PERF_CONFIG"
+	require_root
 }
 
 @test "digits are grouped unless the configuration says otherwise; -B wins" {
@@ -30,7 +27,7 @@ setup() {
 }
 
 @test "no word before the rows of the summary" {
-	perf_rows() { perf stat -x, -o "$T/out" "$@" -I 1000 --summary -e page-faults true; }
+	perf_rows() { perf stat -x, -o "$T/out" "$@" -I 100000 --summary -e page-faults true; }
 	perf_rows
 	[ "$(grep -c '^ *summary,' "$T/out")" = 1 ]
 	printf '[stat]\n\tno-csv-summary\n' >"$PERF_CONFIG"

@@ -5,16 +5,13 @@
 
 load helpers
 
-setup_file() {
-	require_root
-	unshare -m -p -f true || skip_or_fail "needs unshare"
-}
-
 setup() {
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	T=$BATS_TEST_TMPDIR
 	jobs_started=()
 	mkdir "$T/bpf"
+	require_root
+	unshare -m -p -f true || skip_or_fail "no namespaces here"
 }
 
 teardown() {

@@ -4,7 +4,7 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
 }
 

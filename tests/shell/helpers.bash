@@ -14,6 +14,12 @@ export LC_ALL=C PERF_CONFIG=/dev/null
 # A pipe that nobody writes to. Here and not later, because it changes $!
 exec {never}<> <(:)
 
+# requirements : what each test of a file needs, by require_* and skip_or_fail, which do not work in
+# setup_file; a file that needs something has its own, or calls them in its own setup
+requirements() {
+	:
+}
+
 # Each test has a map of its own, so that tests and other users of the machine never meet; where
 # shared.bash keeps a leader, each file.
 setup() {
@@ -21,6 +27,7 @@ setup() {
 	jobs_started=()
 	# Now: it sets $!, which tests may read after they have waited.
 	[ -n "${never:-}" ] || exec {never}<> <(:)
+	requirements
 }
 
 teardown() {
@@ -56,6 +63,8 @@ shared() {
 background() {
 	local out=$1
 	shift
+	# At once: what is waited for there is not what another said before.
+	: >"$out"
 	setsid env --default-signal=INT "$@" >"$out" 2>&1 3>&- &
 	jobs_started+=($!)
 }
@@ -152,10 +161,12 @@ are_gone() {
 	done <"$1"
 }
 
-# require_perf_events : perf events of one's own tasks may be opened here
+# require_perf_events [cpu] : perf events of one's own tasks, or of CPUs, may be opened here
 require_perf_events() {
-	perf stat -e page-faults:u -x, -o /dev/null true 2>/dev/null ||
-		skip_or_fail "perf events are not permitted here"
+	local status=0
+	"$WORKLOADS/may_count" "$@" || status=$?
+	[ $status != 77 ] || skip_or_fail "perf events${1:+ of CPUs} are not permitted here"
+	return $status
 }
 
 # require_root
@@ -163,15 +174,28 @@ require_root() {
 	[ "$(id -u)" = 0 ] || skip_or_fail "needs root"
 }
 
+# require_commands NAME... : all of them are there
+require_commands() {
+	local name
+	for name; do
+		PATH=$PATH:/usr/sbin:/sbin command -v "$name" >/dev/null || skip_or_fail "needs $name"
+	done
+}
+
+# require_tracepoints
+require_tracepoints() {
+	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip_or_fail "no tracepoints"
+}
+
 # require_debian_perf : sets DEBIAN_PERF, the path of a perf 6.1 to compare with
 require_debian_perf() {
 	local path
 	while read -r path; do
 		case $("$path" --version 2>/dev/null) in
-		"perf version 6.1."*) export DEBIAN_PERF=$path ;;
+		"perf version 6.1."*) DEBIAN_PERF=$path ;;
 		esac
 	done < <(type -ap perf)
-	[ "${DEBIAN_PERF:-}" ] || skip "no perf 6.1 here (Debian: linux-perf)"
+	[ "${DEBIAN_PERF:-}" ] || skip_or_fail "no perf 6.1 here (Debian 12: linux-perf)"
 }
 
 skip_or_fail() {
@@ -208,6 +232,22 @@ fails_with() {
 	first=$(head -n 1 "$BATS_TEST_TMPDIR/fails.err")
 	[ "$first" = "$line" ] || { printf 'said: %s\nnot:  %s\n' "$first" "$line" >&2; return 1; }
 	[ "$got" = "$status" ] || { echo "status $got, not $status" >&2; return 1; }
+}
+
+# killed_at STEP COMMAND... : it is killed there, and in no other way; STEP is a name in tests/data/steps
+killed_at() {
+	local step=$1 status=0 err=$BATS_TEST_TMPDIR/killed.err
+	shift
+	PERF_TEST_KILL_AT=$step "$@" >/dev/null 2>"$err" 3>&- || status=$?
+	was_killed "$step" "$status" "$err"
+}
+
+# was_killed STEP STATUS ERR : by the status of a run, and what it said
+was_killed() {
+	[ "$2" = 137 ] && grep -qx "killed at $1" "$3" && return
+	echo "not killed at $1: status $2" >&2
+	cat "$3" >&2
+	return 1
 }
 
 # start_run NAME OPTION... : a run of shared counters in the background, $run_pid, its rows as CSV

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # CPUs that go offline and come back under counting: the perf events that were open on them are dead
 # for good, and the runs that live open others.
-load helpers
 
-bats_require_minimum_version 1.5.0
+load helpers
 
 set_cpu1() {
 	echo "$1" >/sys/devices/system/cpu/cpu1/online
@@ -172,8 +171,7 @@ few=60
 		on1 300
 		set_cpu1 0
 		set_cpu1 1
-		run -137 env PERF_TEST_KILL_AT=$step perf stat --bpf-counters \
-			--bpf-attr-map "$ATTR_MAP" -a -e cs true
+		killed_at $step shared -a -e cs true
 		kill -CONT "$long"
 		wait_for is_listed "$long"
 		command_on1 300

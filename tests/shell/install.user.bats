@@ -4,10 +4,15 @@
 
 load helpers
 
+top=$BATS_TEST_DIRNAME/../..
+
+requirements() {
+	[ -f "$top/Makefile" ] || skip_or_fail "no source tree here"
+	require_commands make
+}
+
 setup_file() {
-	top=$BATS_TEST_DIRNAME/../..
-	[ -f "$top/Makefile" ] || skip "no source tree here"
-	command -v make >/dev/null || skip_or_fail "no make"
+	[ -f "$top/Makefile" ] && command -v make >/dev/null || return 0
 	# -o: what is tested is not made anew
 	make -s -C "$top" O="$O" -o "$O/perf" DESTDIR="$BATS_FILE_TMPDIR/root" prefix=/usr install >"$BATS_FILE_TMPDIR/log" 2>&1 3>&- ||
 		{ cat "$BATS_FILE_TMPDIR/log" >&2; return 1; }

@@ -5,9 +5,9 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
-	perf stat -a -e dummy -o /dev/null true 2>/dev/null || skip_or_fail "perf events of CPUs are not permitted here"
+	require_perf_events cpu
 }
 
 # each CHECKED... : run all command lines below with that program in the place of perf; its errors end
@@ -87,7 +87,7 @@ help stat
 }
 
 @test "under valgrind" {
-	command -v valgrind >/dev/null || skip_or_fail "no valgrind"
+	require_commands valgrind
 	each valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
 		--child-silent-after-fork=yes "$(command -v perf)"
 }

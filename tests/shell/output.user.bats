@@ -5,7 +5,7 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_perf_events
 }
 
@@ -181,7 +181,7 @@ setup_file() {
 		END { exit !(total == sum && total >= 800) }' "$out"
 	# times grow
 	grep -v '^summary,' "$out" | cut -d, -f1 | sort -c -n -u
-	perf stat -I 50 --summary --no-csv-summary -x, --log-fd 4 -e page-faults:u true 4>"$out"
+	perf stat -I 100000 --summary --no-csv-summary -x, --log-fd 4 -e page-faults:u true 4>"$out"
 	[ "$(grep -c '^summary,' "$out")" = 0 ]
 	[ "$(wc -l <"$out")" = 2 ]
 }

@@ -29,7 +29,7 @@ on_both() {
 @test "a socket where the program ran on one CPU only has a count" {
 	prog_stat -b "$(id loop)" --per-socket -x, -o "$T/out" -e cpu-clock,bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 40 10 1
-	! grep -F 'not counted' "$T/out"
+	refute grep -F 'not counted' "$T/out"
 	is_equal "$(awk -F, '$5 == "bpf_runs" { sum += $3 } END { print sum }' "$T/out")" 40
 }
 
@@ -163,7 +163,7 @@ $loop page-faults 0.000000 per run"
 		end_run "${pids[i]}" INT 130
 		is_equal "$(field bpf_runs 1 "$T/$i.csv")" $((1500 - 100 * i))
 		clean "$T/$i.err"
-		! grep -q . "$T/$i.err"
+		refute grep -q . "$T/$i.err"
 		# none of its events lost a run
 		for event in ${events[i]//,/ }; do
 			in_range "$(field "$event" 4 "$T/$i.csv")" 1 1e12
@@ -179,14 +179,14 @@ $loop page-faults 0.000000 per run"
 
 @test "a run killed at any step leaves nothing attached, and others count on" {
 	for step in pair-attached pair-written pair-joined pair-left; do
-		PERF_TEST_KILL_AT=$step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
-			"$WORKLOADS/progrun" "$P/target_loop" 10 2>/dev/null && return 1
+		killed_at $step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
+			"$WORKLOADS/progrun" "$P/target_loop" 10
 		nothing_attached
 		# and the same beside another
 		counting a -b "$(id loop)" -e bpf_runs,cpu-clock
 		pid=$run_pid
-		PERF_TEST_KILL_AT=$step prog_stat -b "$(id loop),$(id twin)" -e page-faults,bpf_runs \
-			"$WORKLOADS/progrun" "$P/target_loop" 10 2>/dev/null && return 1
+		killed_at $step prog_stat -b "$(id loop),$(id twin)" -e page-faults,bpf_runs \
+			"$WORKLOADS/progrun" "$P/target_loop" 10
 		before=$(prog_run loop 50 && echo done)
 		prog_stat -b "$(id loop)" -x, -o "$T/out" -e bpf_runs,cs "$WORKLOADS/progrun" "$P/target_loop" 20
 		is_equal "$(field bpf_runs 1 "$T/out")" 20
@@ -309,7 +309,7 @@ target_twin $twin raw_tracepoint 1 2 $a"
 	grep -A1 -F "id:$(id plain) OR name:target_plain" "$T/out" | grep -F 'cannot be counted: it has no BTF'
 	perf list --raw-dump bpf >"$T/raw"
 	grep -qw "id:$(id loop)" "$T/raw"
-	! grep -qw "id:$(id plain)" "$T/raw"
+	refute grep -qw "id:$(id plain)" "$T/raw"
 	perf list -j bpf | jq -e --arg id "id:$(id xdp)" '.[] | select(.EventName == $id) | .EventType == "BPF program, xdp"'
 }
 

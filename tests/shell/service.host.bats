@@ -6,13 +6,10 @@ load helpers
 
 unit=$BATS_TEST_DIRNAME/../../Documentation/perf-stat.service
 
-setup_file() {
-	require_root
-}
-
 setup() {
 	jobs_started=()
 	T=$BATS_TEST_TMPDIR
+	require_root
 	# bats' own directories, and perhaps perf's, are root's alone
 	mine=$(mktemp -d)
 	chmod 755 "$mine"
@@ -25,6 +22,7 @@ setup() {
 
 teardown() {
 	end_jobs
+	[ -n "$mine" ] || return 0
 	umount "$mine/bpf"
 	rm -rf "$mine"
 }
@@ -54,7 +52,7 @@ has_rows() {
 }
 
 @test "systemd has nothing to say about it" {
-	command -v systemd-analyze >/dev/null || skip_or_fail "no systemd-analyze here"
+	require_commands systemd-analyze
 	# the program need not be installed
 	sed "s:^ExecStart=/usr/bin/perf:ExecStart=$mine/perf:" "$unit" >"$mine/perf-stat.service"
 	systemd-analyze verify "$mine/perf-stat.service" >"$T/out" 2>&1
@@ -77,7 +75,7 @@ has_rows() {
 }
 
 @test "it makes no system call that the unit forbids, and no memory both written and executed" {
-	command -v systemd-analyze strace >/dev/null || skip_or_fail "needs systemd-analyze and strace"
+	require_commands systemd-analyze strace
 	local sets
 	read -r -a sets < <(setting SystemCallFilter)
 	# sets have sets in them

@@ -8,11 +8,12 @@ declare -gA ctl_fd ack_fd run_pid
 T=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}
 
 # keep_leader : for setup_file. Making a leader is what takes longest here. So a run that lasts as
-# long as the file keeps one, and each test must leave its tables as they were.
+# long as the file keeps one, and each test must leave its tables as they were. Does nothing where
+# the file's tests are skipped, without root.
 keep_leader() {
+	[ "$(id -u)" = 0 ] || return 0
 	local jobs_started=()
-	export KEPT_MAP=/sys/fs/bpf/perf_test_${BATS_TEST_FILENAME##*/}
-	KEPT_MAP=${KEPT_MAP//./_}
+	export KEPT_MAP=/sys/fs/bpf/perf_test_$$_kept
 	ATTR_MAP=$KEPT_MAP
 	background "$BATS_FILE_TMPDIR/kept.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
 		-o "$BATS_FILE_TMPDIR/kept.out" -e cs sleep infinity
@@ -24,6 +25,7 @@ keep_leader() {
 
 # drop_leader : for teardown_file
 drop_leader() {
+	[ -n "${KEPT_MAP:-}" ] || return 0
 	ATTR_MAP=$KEPT_MAP
 	kill -INT "$KEPT_RUN"
 	clean "$BATS_FILE_TMPDIR/kept.err"

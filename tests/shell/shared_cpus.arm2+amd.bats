@@ -152,14 +152,6 @@ has_no_entries() {
 	wait_for no_leader_objects
 }
 
-# dies_at STEP OPTION... : a run that is killed there. Return: whether it was
-dies_at() {
-	local step=$1 status=0
-	shift
-	PERF_TEST_KILL_AT=$step shared "$@" >/dev/null 2>&1 3>&- || status=$?
-	[ $status = 137 ] || { echo "$step: status $status, not killed" >&2; return 1; }
-}
-
 # repaired_by_next : a run that comes counts right, and has the others' rests cleared away
 repaired_by_next() {
 	count -a -e "cpu-clock,cs,{page-faults,minor-faults},duration_time" sleep 0.2
@@ -175,7 +167,7 @@ repaired_by_next() {
 		event-ready event-joined event-announced \
 		event-left event-closing event-closed event-freed run-left run-removed; do
 		echo "# $step"
-		dies_at $step -a -e 'cpu-clock,cs,{page-faults,minor-faults}' true
+		killed_at $step shared -a -e 'cpu-clock,cs,{page-faults,minor-faults}' true
 		repaired_by_next
 		has_runs 1
 		[ "$(nr_perf_events)" = 2 ]
@@ -191,7 +183,7 @@ repaired_by_next() {
 	for step in leader-written leader-complete run-added event-opened event-announced \
 		event-closing run-removed; do
 		echo "# $step"
-		dies_at $step -a -e 'cpu-clock,cs,{page-faults,minor-faults}' true
+		killed_at $step shared -a -e 'cpu-clock,cs,{page-faults,minor-faults}' true
 		repaired_by_next
 		has_no_entries
 	done
@@ -202,8 +194,7 @@ repaired_by_next() {
 	start_run long -a -I 100 -e cpu-clock
 	for step in leader-written leader-complete; do
 		rm -f "${ATTR_MAP}b"
-		PERF_TEST_KILL_AT=$step perf stat --bpf-counters --bpf-attr-map "${ATTR_MAP}b" -a \
-			-e cs true >/dev/null 2>&1 3>&- || [ $? = 137 ]
+		killed_at $step perf stat --bpf-counters --bpf-attr-map "${ATTR_MAP}b" -a -e cs true
 		perf stat --bpf-counters --bpf-attr-map "${ATTR_MAP}b" -a -e cs true 2>/dev/null
 		has_runs 1
 	done

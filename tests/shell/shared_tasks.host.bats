@@ -6,8 +6,11 @@
 load helpers
 load shared
 
-setup_file() {
+requirements() {
 	require_root
+}
+
+setup_file() {
 	keep_leader
 }
 

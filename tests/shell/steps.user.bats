@@ -16,7 +16,7 @@ load helpers
 	diff <(cut -d ' ' -f 1 tests/data/steps) "$BATS_TEST_TMPDIR/steps"
 	while read -r step file; do
 		case $file in ''|-) continue ;; esac
-		grep -q "KILL_AT" "tests/shell/$file"
+		grep -q "KILL_AT\|killed_at" "tests/shell/$file"
 		grep -qw -e "$step" "tests/shell/$file"
 	done <tests/data/steps
 }

@@ -5,14 +5,13 @@
 
 load helpers
 
-setup_file() {
+requirements() {
 	require_root
-	perf stat -a -e cs -x, -o /dev/null true 2>/dev/null ||
-		skip_or_fail "perf events of CPUs are not permitted here"
+	require_perf_events cpu
 }
 
 @test "context switches: as many as the scheduler's tracepoint sees" {
-	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip "no tracepoints"
+	require_tracepoints
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -x, --log-fd 4 -e '{cs,sched:sched_switch}' "$WORKLOADS/switches" 200 4>"$out"
 	cat "$out"
@@ -21,7 +20,7 @@ setup_file() {
 }
 
 @test "--filter: only what it lets through is counted" {
-	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ] || skip "no tracepoints"
+	require_tracepoints
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -x, --log-fd 4 -e sched:sched_switch --filter 'prev_pid == 0 && prev_pid == 1' \
 		"$WORKLOADS/switches" 50 4>"$out"
@@ -126,8 +125,7 @@ setup_file() {
 }
 
 @test "the same numbers as Debian's perf" {
-	[ -x /usr/bin/perf ] && /usr/bin/perf --version | grep -q '^perf version 6\.1\.' ||
-		skip "needs /usr/bin/perf of Debian 12"
+	require_debian_perf
 	local options
 	# both must be in the cache alike
 	"$WORKLOADS/faults" 1
@@ -136,14 +134,14 @@ setup_file() {
 		"-e {faults,minor-faults:k} -r 3" "-e dummy,1:2,1:5:u,faults" \
 		"-a -A -e emulation-faults" "-a --per-socket -e alignment-faults"; do
 		# the run time is the one field that differs
-		for perf in perf /usr/bin/perf; do
-			setarch -R $perf stat -x, --log-fd 4 $options "$WORKLOADS/faults" 640 \
+		for perf in perf "$DEBIAN_PERF"; do
+			setarch -R "$perf" stat -x, --log-fd 4 $options "$WORKLOADS/faults" 640 \
 				4>"$BATS_TEST_TMPDIR/out"
 			sed -E 's/,[0-9]+,100\.00,/,T,100.00,/' "$BATS_TEST_TMPDIR/out" \
-				>"$BATS_TEST_TMPDIR/${perf//\//_}"
+				>"$BATS_TEST_TMPDIR/by_${perf//\//_}"
 		done
 		echo "$options"
-		diff -u "$BATS_TEST_TMPDIR/_usr_bin_perf" "$BATS_TEST_TMPDIR/perf"
+		diff -u "$BATS_TEST_TMPDIR/by_${DEBIAN_PERF//\//_}" "$BATS_TEST_TMPDIR/by_perf"
 	done
 }
 

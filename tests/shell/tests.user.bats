@@ -1,0 +1,26 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What the tests themselves must keep to.
+
+load helpers
+
+# cannot_fail FILE... : conditions there that do not end a test, as "FILE:LINE: TEXT". Bash goes on
+# behind "! COMMAND", and where another than the last of "A && B" fails, unless it is what a function
+# ends with.
+cannot_fail() {
+	awk '
+	line != "" && !/^\t*}/ { print line }
+	{ line = "" }
+	/\|\|/ { next }
+	gsub(/\047/, "&") % 2 { next }	# a text goes on in the next line
+	/^\t+! .*[^&\\|]$/ || /^\t+\[.*\]\]? && \[/ { line = FILENAME ":" FNR ": " $0 }' "$@"
+}
+
+@test "each condition of a test can fail it" {
+	cannot_fail "$BATS_TEST_DIRNAME"/*.b* >"$BATS_TEST_TMPDIR/all"
+	diff /dev/null "$BATS_TEST_TMPDIR/all" >&2
+	# and those that cannot are seen
+	printf '%s\n' 'f() {' $'\t! grep a b' $'\ttrue' $'\t[ a = b ] && [ c = d ]' $'\t! grep e f' '}' \
+		>"$BATS_TEST_TMPDIR/some"
+	[ "$(cannot_fail "$BATS_TEST_TMPDIR/some" | cut -d: -f2 | paste -sd' ')" = "2 4" ]
+}
