@@ -23,6 +23,8 @@
 #define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES 1024
 #define PROTOCOL_WAIT_NS (2 * NSEC_PER_SEC)
+#define SILENT_WAIT_NS NSEC_PER_SEC
+#define OWN_WAIT_NS (60 * NSEC_PER_SEC)
 #define POLL_US 10000
 
 static const char who_may[] =
@@ -241,17 +243,22 @@ static void say_holder(const struct stat *st, const char *what)
 		pr_warn("%s is held by another process", what);
 }
 
-static void sleep_poll(void)
+/* Whether a signal ended it. */
+static bool sleep_poll(void)
 {
-	usleep(POLL_US);
+	return usleep(POLL_US) && errno == EINTR;
 }
 
-/* Ours: as long as it takes, with a word after a second. */
+/*
+ * Ours: with a word after a second. Who holds it for a minute is stuck: a run that begins ends, one
+ * that ends leaves what it counted to the next.
+ */
 static int take_own_lock(struct attr_map *map)
 {
 	char *dir __cleanup(free_ptr) = xasprintf("%s_lock", map->path);
 	int fd __cleanup(close_fd) = -1;
-	uint64_t said_ns = clock_ns() + NSEC_PER_SEC;
+	uint64_t begin_ns = clock_ns();
+	bool has_said = false;
 	struct stat st;
 	int err;
 
@@ -274,19 +281,24 @@ static int take_own_lock(struct attr_map *map)
 	if (err)
 		return err;
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno == EINTR)
-			return -EINTR;
-		if (errno != EWOULDBLOCK)
+		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		if (clock_ns() > said_ns) {
+		if (clock_ns() - begin_ns > OWN_WAIT_NS) {
+			char *what __cleanup(free_ptr) =
+				xasprintf("cannot share events: waited for a minute: %s", dir);
+
+			say_holder(&st, what ? what : dir);
+			return -ETIMEDOUT;
+		}
+		if (!has_said && clock_ns() - begin_ns > SILENT_WAIT_NS) {
 			char *what __cleanup(free_ptr) = xasprintf("waiting: %s", dir);
 
 			say_holder(&st, what ? what : dir);
-			if (flock(fd, LOCK_EX))
-				return -errno;
-			break;
+			has_said = true;
 		}
-		sleep_poll();
+		/* Who waits and is told to end does not see the end of it. */
+		if (sleep_poll() && has_said)
+			return -EINTR;
 	}
 	map->lock_fd = fd;
 	fd = -1;
