@@ -24,6 +24,7 @@
 #define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES 1024
 #define PROTOCOL_WAIT_NS (2 * NSEC_PER_SEC)
+#define OWN_WAIT_S 60
 #define POLL_US 10000
 
 static const char who_may[] =
@@ -216,7 +217,8 @@ static int check_owner(const struct attr_map *map, const char *path, const struc
 	return -EPERM;
 }
 
-static void say_holder(const struct stat *st, const char *what)
+/* The process that holds the lock of an inode; 0: not known. */
+static int find_holder(const struct stat *st)
 {
 	char *locks __cleanup(free_ptr) = NULL;
 	char *file __cleanup(free_ptr) = xasprintf("%s/locks", procfs_root());
@@ -232,10 +234,55 @@ static void say_holder(const struct stat *st, const char *what)
 		    sscanf(line, "%*[^:]: FLOCK %*s %*s %d", &pid) == 1)
 			break;
 	}
-	if (pid > 0)
-		pr_warn("%s is held by process %d", what, pid);
+	return pid > 0 ? pid : 0;
+}
+
+static void say_holder(int pid, const char *how, const char *what)
+{
+	if (pid)
+		pr_warn("%s%s is held by process %d", how, what, pid);
 	else
-		pr_warn("%s is held by another process", what);
+		pr_warn("%s%s is held by another process", how, what);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * Whoever waits is woken in turn, so the lock is not polled for. Who holds it for a minute is stuck:
+ * a run that begins ends, one that ends leaves what it counted to the next.
+ */
+static int wait_for_own(int fd, const struct stat *st, const char *dir)
+{
+	const struct sigaction action = { .sa_handler = on_alarm };
+	int holder = find_holder(st), before, err;
+	sigset_t ends, blocked;
+	struct sigaction old;
+	uint64_t begin_ns;
+
+	say_holder(holder, "waiting: ", dir);
+	sigaction(SIGALRM, &action, &old);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &ends, &blocked);
+	do {
+		before = holder;
+		begin_ns = clock_ns();
+		alarm(OWN_WAIT_S);
+		err = flock(fd, LOCK_EX) ? -errno : 0;
+		alarm(0);
+		holder = find_holder(st);
+		if (err == -EINTR && clock_ns() - begin_ns >= OWN_WAIT_S * NSEC_PER_SEC)
+			err = -ETIMEDOUT;
+	} while (err == -ETIMEDOUT && holder != before);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	sigaction(SIGALRM, &old, NULL);
+	if (err == -ETIMEDOUT)
+		say_holder(holder, "cannot share events: waited for a minute: ", dir);
+	return err;
 }
 
 /* Return: whether a signal ended it */
@@ -253,13 +300,12 @@ static bool is_interrupted(void)
 	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
-/* Ours: as long as it takes, with a word after a second; or until somebody wants us to end. */
+/* Ours: with a word after a second. -EINTR when somebody wants us to end. */
 static int take_own_lock(struct attr_map *map)
 {
 	char *dir __cleanup(free_ptr) = xasprintf("%s_lock", map->path);
 	int fd __cleanup(close_fd) = -1;
 	uint64_t said_ns = clock_ns() + NSEC_PER_SEC;
-	bool has_said = false;
 	struct stat st;
 	int err;
 
@@ -284,11 +330,11 @@ static int take_own_lock(struct attr_map *map)
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		if (!has_said && clock_ns() > said_ns) {
-			char *what __cleanup(free_ptr) = xasprintf("waiting: %s", dir);
-
-			say_holder(&st, what ? what : dir);
-			has_said = true;
+		if (clock_ns() > said_ns) {
+			err = wait_for_own(fd, &st, dir);
+			if (err)
+				return err;
+			break;
 		}
 		if (sleep_poll() || is_interrupted())
 			return -EINTR;
@@ -311,7 +357,8 @@ static void take_map_lock(struct attr_map *map)
 			return;
 		if (clock_ns() > end_ns) {
 			if (msg__verbose() && !fstat(map->fd, &st))
-				say_holder(&st, "going on without the lock of the attr map, which");
+				say_holder(find_holder(&st), "going on without ",
+					   "the lock of the attr map, which");
 			return;
 		}
 		sleep_poll();

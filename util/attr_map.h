@@ -53,8 +53,9 @@ char *attr_map__path(void);
  *	until attr_map__delete(); NULL: nobody
  * @out: on success the locked map, released by attr_map__delete()
  *
- * Blocks while another run holds our lock; waits at most 2 s for the protocol's.
- * Return: 0, or -errno after a message; -EINTR: a signal came while waiting.
+ * Waits at most a minute while another run holds our lock, 2 s for the protocol's.
+ * Return: 0, or -errno after a message; -ETIMEDOUT: waited in vain;
+ * -EINTR: a signal came while waiting.
  */
 int attr_map__lock(const char *path, const uid_t *trusted, struct attr_map **out);
 

@@ -161,6 +161,43 @@ few=60
 	wait_for no_leader_objects
 }
 
+@test "every second a CPU goes or comes, and what is counted plainly, too, stays the same" {
+	local n target tasks nr=6
+	[ -z "${FULL:-}" ] || nr=100
+	# A process that may run anywhere, one that lives where the CPU goes, and whoever comes and goes
+	background "$T/gang" "$WORKLOADS/gang" 3 30000 5
+	target=$!
+	wait_for grep -q ready "$T/gang"
+	start_mixed_run tasks -e page-faults,page-faults:b,cs,cs:b -p "$target"
+	tasks=$run_pid
+	start_run long -v -a -I 500 -e cs,page-faults,cpu-clock
+	for ((n = 0; n < nr; n++)); do
+		set_cpu1 $((n % 2))
+		[ $((n % 2)) = 0 ] || taskset -apc 0,1 "$target" >/dev/null
+		shared -x, -o "$T/out" -e page-faults,cs "$WORKLOADS/faults" 300
+		in_range "$(field page-faults 1 "$T/out")" 300 400
+		kill -USR1 "$target"
+		wait_for has_worked $((n + 1))
+		sleep 1
+	done
+	set_cpu1 1
+	end_run "$tasks" INT 130
+	end_run "$run_pid" INT 130
+	cat "$T/tasks.csv" >&2
+	[ "$(field page-faults 1 "$T/tasks.csv")" = "$(field page-faults:b 1 "$T/tasks.csv")" ]
+	in_range "$(field page-faults 1 "$T/tasks.csv")" $((n * 5)) 100000
+	[ "$(field cs 1 "$T/tasks.csv")" = "$(field cs:b 1 "$T/tasks.csv")" ]
+	# no more than the CPUs can do, no less than the one that stays does
+	awk -F, '$3 == "msec" { sum += $2; end = $1 }
+		END { exit sum < end * 1000 * 0.99 || sum > end * 2000 * 1.01 }' "$T/long.csv"
+	kill -KILL "$target"
+	wait_for no_leader_objects
+}
+
+has_worked() {
+	[ "$(grep -c done "$T/gang")" = "$1" ]
+}
+
 @test "a run that dies while it opens events again leaves no harm" {
 	faults=$(alone 300)
 	for step in event-dropped event-renewed event-reopened; do

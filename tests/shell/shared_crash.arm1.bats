@@ -49,6 +49,30 @@ process=8000000		# of the gangs here, gang 2 500000 2, in each time of work
 	nothing_left
 }
 
+@test "the lock is held by a process that is stuck: after a minute those who wait end, and say who" {
+	local status=0 holder
+	shared -e cs -a -- sleep 0.1 2>"$T/first.err"
+	both_window leaves cs -a
+	setsid flock "${ATTR_MAP}_lock" sleep infinity 3>&- &
+	jobs_started+=($!)
+	held() { grep -q 'FLOCK.*WRITE' /proc/locks; }
+	wait_for held
+	shared -e cs true >"$T/begins.out" 2>"$T/begins.err" 3>&- || status=$?
+	[ $status = 1 ]
+	holder=$(sed -n 's/.* is held by process //p' "$T/begins.err" | sort -u)
+	[ -e "/proc/$holder" ]
+	sed "s/ $holder$/ PID/" "$T/begins.err" | diff - <(
+		echo "perf stat: waiting: ${ATTR_MAP}_lock is held by process PID"
+		echo "perf stat: cannot share events: waited for a minute: ${ATTR_MAP}_lock is held by process PID") >&2
+	kill -INT "${run_pid[leaves]}"
+	wait "${run_pid[leaves]}" || :
+	[ -s "$T/leaves.out" ]
+	end_jobs
+	# what it left the next one cleans up
+	alike 0 $U "$WORKLOADS/spin" 1000
+	nothing_left
+}
+
 # dies_at N COMMAND... : it is killed at its N-th step, whose name goes to $step and to the list of
 # those seen; fails if it has less of them, and so came to its end
 dies_at() {

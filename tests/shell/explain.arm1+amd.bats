@@ -15,7 +15,7 @@ explained() {
 	cat "$BATS_TEST_TMPDIR/out"
 	[ "$status" = 1 ]
 	# the system call itself is the last of the way
-	[ "$(tail -n 1 "$BATS_TEST_TMPDIR/out")" = "	__x64_sys_perf_event_open" ]
+	[[ "$(tail -n 1 "$BATS_TEST_TMPDIR/out")" = "	__"*"_sys_perf_event_open" ]]
 }
 
 came_from() {
@@ -24,8 +24,8 @@ came_from() {
 
 @test "a tracepoint that is not there: the tracepoints' PMU says no" {
 	explained 2:999999
-	came_from '^2:999999: EINVAL came from perf_tp_event_init(), by way of$'
-	came_from '^	perf_event_alloc$'
+	# which, on arm64, is a part of its caller
+	came_from '^2:999999: EINVAL came from perf_\(tp_event_init\|event_alloc\)(), by way of$'
 }
 
 @test "a breakpoint that is not aligned: the breakpoints' PMU says no" {
@@ -35,8 +35,12 @@ came_from() {
 }
 
 @test "no PMU has the event: one after the other said no" {
-	explained cycles
-	came_from '^cycles: ENOENT came from perf_.*(), as it had from all [0-9]* that it called, by way of$'
+	# where a PMU has cycles, software that there is not; and on arm64 parts of the way cannot be probed
+	local event=cycles
+	[ "$PLACE" = amd ] || event=1:99
+	explained $event
+	came_from "^$event: ENOENT came from perf_.*(), .*by way of$"
+	[ "$PLACE" != amd ] || came_from ', as it had from all [0-9]* that it called, by way of$'
 }
 
 @test "events that are counted are not spoken of" {
