@@ -29,7 +29,7 @@ on_both() {
 @test "a socket where the program ran on one CPU only has a count" {
 	prog_stat -b "$(id loop)" --per-socket -x, -o "$T/out" -e cpu-clock,bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 40 10 1
-	! grep -F 'not counted' "$T/out"
+	refute grep -F 'not counted' "$T/out"
 	is_equal "$(awk -F, '$5 == "bpf_runs" { sum += $3 } END { print sum }' "$T/out")" 40
 }
 
@@ -160,7 +160,7 @@ $loop page-faults 0.000000 per run"
 		end_run "${pids[i]}" INT 130
 		is_equal "$(field bpf_runs 1 "$T/$i.csv")" $((1500 - 100 * i))
 		clean "$T/$i.err"
-		! grep -q . "$T/$i.err"
+		refute grep -q . "$T/$i.err"
 		# none of its events lost a run
 		for event in ${events[i]//,/ }; do
 			in_range "$(field "$event" 4 "$T/$i.csv")" 1 1e12
@@ -306,7 +306,7 @@ target_twin $twin raw_tracepoint 1 2 $a"
 	grep -A1 -F "id:$(id plain) OR name:target_plain" "$T/out" | grep -F 'cannot be counted: it has no BTF'
 	perf list --raw-dump bpf >"$T/raw"
 	grep -qw "id:$(id loop)" "$T/raw"
-	! grep -qw "id:$(id plain)" "$T/raw"
+	refute grep -qw "id:$(id plain)" "$T/raw"
 	perf list -j bpf | jq -e --arg id "id:$(id xdp)" '.[] | select(.EventName == $id) | .EventType == "BPF program, xdp"'
 }
 
