@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "bpf_target.h"
 
+#include "bpf_kin.h"
 #include "capability.h"
 #include "msg.h"
 #include "util.h"
@@ -131,7 +132,9 @@ void bpf_target__clear(struct bpf_target *target)
 {
 	close_fd(&target->fd);
 	free(target->name);
+	free(target->map_ids);
 	target->name = NULL;
+	target->map_ids = NULL;
 }
 
 /* The main function is the first that its function infos name. */
@@ -187,13 +190,14 @@ static bool has_counting_name(const struct bpf_target *target)
 /* A look at the maps of a program: those of ours have the registry or the counts of a pair there. */
 static void read_maps(struct bpf_target *target, __u32 nr)
 {
-	__u32 *ids = calloc(nr ? nr : 1, sizeof(*ids));
+	__u32 *ids = target->map_ids = calloc(nr ? nr : 1, sizeof(*ids));
 	struct bpf_prog_info ask = { .nr_map_ids = nr, .map_ids = (uintptr_t)ids };
 	__u32 len = sizeof(ask);
 
 	if (!ids || !nr || bpf_obj_get_info_by_fd(target->fd, &ask, &len))
 		nr = 0;
-	for (__u32 i = 0; i < nr && i < ask.nr_map_ids; i++) {
+	target->nr_maps = nr < ask.nr_map_ids ? nr : ask.nr_map_ids;
+	for (int i = 0; i < target->nr_maps; i++) {
 		int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(ids[i]);
 		struct bpf_map_info map = {};
 
@@ -204,7 +208,6 @@ static void read_maps(struct bpf_target *target, __u32 nr)
 		target->is_counting |= map.type == BPF_MAP_TYPE_ARRAY &&
 				       (!strcmp(map.name, "registry") || !strcmp(map.name, "prog_cpus"));
 	}
-	free(ids);
 }
 
 /* Takes over @fd. */
@@ -295,8 +298,14 @@ static bool has_id(const struct id_set *set, __u32 id)
 	return false;
 }
 
-static int each(const struct id_set *tail_called,
-		int (*visit)(void *ctx, struct bpf_target *target), void *ctx)
+/* What other programs say of one. */
+struct others {
+	struct id_set tail_called;
+	struct bpf_kin kin;
+};
+
+static int each(const struct others *others, int (*visit)(void *ctx, struct bpf_target *target),
+		void *ctx)
 {
 	__u32 id = 0;
 	int err = 0;
@@ -312,21 +321,44 @@ static int each(const struct id_set *tail_called,
 		}
 		if (err)
 			return err;
-		target.is_tail_called = has_id(tail_called, id);
+		target.is_tail_called = has_id(&others->tail_called, id);
+		target.is_counting |= bpf_kin__is_counting(&others->kin, id);
 		err = visit(ctx, &target);
 		bpf_target__clear(&target);
 	}
 	return err ? err : errno == ENOENT ? 0 : -errno;
 }
 
+static int add_kin(void *ctx, struct bpf_target *target)
+{
+	return bpf_kin__add(ctx, target->id, target->map_ids, target->nr_maps, target->is_counting);
+}
+
+/* That programs count may show in those that they share maps with. */
+static int find_kin(struct others *others)
+{
+	int err = others->kin.nr ? 0 : each(others, add_kin, &others->kin);
+
+	bpf_kin__spread(&others->kin);
+	return err;
+}
+
+static void clear_others(struct others *others)
+{
+	free(others->tail_called.ids);
+	bpf_kin__clear(&others->kin);
+}
+
 int bpf_target__each(int (*visit)(void *ctx, struct bpf_target *target), void *ctx)
 {
-	struct id_set tail_called = {};
+	struct others others = {};
 	int err;
 
-	find_tail_called(&tail_called);
-	err = each(&tail_called, visit, ctx);
-	free(tail_called.ids);
+	find_tail_called(&others.tail_called);
+	err = find_kin(&others);
+	if (!err)
+		err = each(&others, visit, ctx);
+	clear_others(&others);
 	return err;
 }
 
@@ -393,7 +425,7 @@ struct finder {
 	struct bpf_targets *targets;
 	const char *word;
 	struct bpf_spec spec;
-	struct id_set tail_called;
+	struct others others;
 	int nr_matches;
 	char *why_not;		/* of the last that matched and cannot be counted */
 	struct bpf_target refused;	/* that: id, type, name */
@@ -421,6 +453,7 @@ static int add(struct finder *finder, const struct bpf_target *target)
 	targets->target = grown;
 	to = &grown[targets->nr];
 	*to = *target;
+	to->map_ids = NULL;
 	to->name = strdup(target->name);
 	to->fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
 	if (!to->name || to->fd < 0) {
@@ -462,6 +495,7 @@ static int consider(void *ctx, struct bpf_target *target)
 	free(finder->refused.name);
 	finder->why_not = why_not;
 	finder->refused = *target;
+	finder->refused.map_ids = NULL;
 	finder->refused.name = strdup(target->name);
 	return 0;
 }
@@ -478,7 +512,7 @@ static int consider_one(struct finder *finder)
 	err = from_fd(fd, &target);
 	if (err)
 		return err;
-	target.is_tail_called = has_id(&finder->tail_called, target.id);
+	target.is_tail_called = has_id(&finder->others.tail_called, target.id);
 	err = consider(finder, &target);
 	bpf_target__clear(&target);
 	return err;
@@ -530,9 +564,12 @@ static int find(struct finder *finder)
 	err = bpf_spec__parse(finder->word, &finder->spec);
 	if (err)
 		return err;
-	err = finder->spec.kind == BPF_SPEC_ID || finder->spec.kind == BPF_SPEC_PINNED ?
-		      consider_one(finder) :
-		      each(&finder->tail_called, consider, finder);
+	if (finder->spec.kind == BPF_SPEC_ALL)
+		err = find_kin(&finder->others);
+	if (!err)
+		err = finder->spec.kind == BPF_SPEC_ID || finder->spec.kind == BPF_SPEC_PINNED ?
+			      consider_one(finder) :
+			      each(&finder->others, consider, finder);
 	if (err || !finder->nr_matches) {
 		pr_err("-b %s: %s", finder->word, no_match(finder, err));
 		return err ? err : -ENOENT;
@@ -580,11 +617,11 @@ int bpf_targets__new(const char *list, struct bpf_targets **out)
 	}
 	err = check_words(list);
 	print = libbpf_set_print(no_print);
-	find_tail_called(&finder.tail_called);
+	find_tail_called(&finder.others.tail_called);
 	while (!err && (finder.word = strsep(&rest, ",")))
 		err = find(&finder);
 	libbpf_set_print(print);
-	free(finder.tail_called.ids);
+	clear_others(&finder.others);
 	free(finder.why_not);
 	free(finder.refused.name);
 	if (err) {

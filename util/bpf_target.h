@@ -38,7 +38,10 @@ struct bpf_target {
 	__u32 func_id;		/* type id of its function in that */
 	bool is_jited;
 	__u64 run_cnt;		/* of the kernel's statistics */
-	bool is_counting;	/* it is a part of a tool that counts, ours or another */
+	__u32 *map_ids;		/* owned */
+	int nr_maps;
+	bool is_counting;	/* it is a part of a tool that counts, ours or another: as far as its name
+				 * and maps say, by bpf_target__each() also as those of others do */
 	bool is_tail_called;	/* it is in a map for tail calls: runs that begin there are not seen */
 	bool tail_calls;	/* it has such a map: it is charged for what it calls */
 };

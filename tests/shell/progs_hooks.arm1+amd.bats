@@ -55,7 +55,9 @@ hook_out() {
 no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or later"
 
 @test "programs of each type are counted with every hit, or it is said why not" {
-	list='' names=() refused=()
+	list='' names=() refused=() least=0.0001
+	# The one machine without virtual time: its clock may stand still for a tick.
+	[ "$PLACE-$KERNEL" != amd-6.1 ] || least=0
 	"$WORKLOADS/progload" "$WORKLOADS/hooks.bpf.o" "$P" >"$T/unknown"
 	for row in "${hooks[@]}"; do
 		read -r name here arm64 counted _ <<<"$row"
@@ -68,8 +70,9 @@ no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or l
 		fi
 	done
 	prog_stat -b "${list#,}" --per-prog -x, -o "$T/out" -e bpf_runs,cpu-clock,page-faults,cs \
-		"$WORKLOADS/hooks" "$P" 20 "${names[@]}" >"$T/hits"
-	cat "$T/hits" "$T/out" >&2
+		"$WORKLOADS/hooks" "$P" 20 "${names[@]}" >"$T/hits" 2>"$T/err"
+	cat "$T/hits" "$T/out" "$T/err" >&2
+	refute grep -q 'could not be read' "$T/err"
 	for row in "${hooks[@]}"; do
 		read -r name _ _ _ each <<<"$row"
 		[[ " ${names[*]} " = *" $name "* ]] || continue
@@ -77,7 +80,7 @@ no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or l
 		is_equal "$name: $(hook_out "$name" bpf_runs)" "$name: $hits"
 		[ "$each" = + ] || is_equal "$name: $hits" "$name: $((20 * each))"
 		in_range "$hits" 20 10000
-		in_range "$(hook_out "$name" cpu-clock)" 0.0001 1000
+		in_range "$(hook_out "$name" cpu-clock)" $least 1000
 		is_equal "$name: $(hook_out "$name" page-faults)" "$name: 0"
 	done
 	for name in "${refused[@]}"; do
