@@ -9,15 +9,13 @@ load cgroups
 
 T=$BATS_TEST_TMPDIR
 
-setup() {
+# begin_v1 : the hierarchy is mounted at $mount, with $top in it
+begin_v1() {
 	mkdir "$T/v1"
-	local tries
-	# Its last cgroups of v2 may be just going.
-	for ((tries = 0; tries < 50; tries++)); do
-		! mount_v1 || return 0
-		nap
-	done
-	skip_or_fail "no cgroup v1 here"
+	# The last cgroups of v2 may be just going.
+	wait_for mount_v1 || skip_or_fail "no cgroup v1 here"
+	make_top
+	[ "$mount" = "$T/v1" ]
 }
 
 mount_v1() {
@@ -27,14 +25,13 @@ mount_v1() {
 teardown() {
 	mountpoint -q "$T/v1" || mount_v1
 	remove_top
-	umount "$T/v1"
+	! mountpoint -q "$T/v1" || umount "$T/v1"
 	end_jobs
 	remove_map
 }
 
 @test "the v1 hierarchy's cgroups are counted, shared and plainly" {
-	make_top
-	[ "$mount" = "$T/v1" ]
+	begin_v1
 	mkdir -p "$top"/{a/b,c}
 	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both" -e page-faults:u,page-faults:ub \
 		--for-each-cgroup "$name/a,$name/a/b,$name/c,glob:$name/*" -- \
@@ -51,7 +48,7 @@ teardown() {
 }
 
 @test "cgroups of v1 that come and go are counted from their first switch" {
-	make_top
+	begin_v1
 	start_run churn -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/w*,$name"
 	"$WORKLOADS/cgroup_churn" 20 100 "$top"
 	end_run "$run_pid" INT 130
@@ -61,7 +58,7 @@ teardown() {
 }
 
 @test "a hierarchy that is not mounted: one line" {
-	make_top
+	begin_v1
 	umount "$T/v1"
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e page-faults \
 		--for-each-cgroup "$name" true <<-EOF
