@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 5
+#define LEADER_LAYOUT 6
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -55,9 +55,10 @@
 
 /*
  * Classes kept ready for cgroups that are made while somebody counts by pattern. When half of them
- * are taken, runs are called to look; what comes faster than that is counted and reported.
+ * are taken, runs are called to look, and need some 100 ms when several look one after the other;
+ * what comes faster than that is counted and reported.
  */
-#define MAX_NEWBORNS 256
+#define MAX_NEWBORNS 1024
 #define CGROUP_NAME 256
 
 /*

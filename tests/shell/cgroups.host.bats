@@ -133,10 +133,11 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	end_run "$run_pid" INT 130
 	# Each once in its life, and all of them together are what their parent counted.
 	all=$(value page-faults:u "$name" "$T/come.csv")
-	in_range "$all" 1000 2000
+	in_range "$all" 500 2000
 	add_up "$T/come.csv" 100 '/w[0-9]+$' "$all"
 	add_up "$T/come.csv" 100 '/x$' "$all"
-	# that moves were missed may be: programs can be preempted here, and this machine is busy
+	# That moves were missed may be: programs can be preempted here, and this machine is busy. What
+	# is missed so is missed in both.
 	refute grep -v -e 'no cgroup matches' -e 'were missed' "$T/come.err"
 	wait_for no_leader
 }

@@ -14,13 +14,21 @@ teardown() {
 	remove_map
 }
 
+# has_rows CGROUP NR : so many intervals have been printed, by the run "keeps"
+has_rows() {
+	[ "$(awk -F, -v cgroup="$1" '$5 == cgroup' "$T/keeps.csv" | wc -l)" -ge "$2" ]
+}
+
 @test "a cgroup that goes between two intervals keeps what it did in the last" {
 	make_top
+	local nr
 	mkdir "$top/w"
 	start_run keeps -a -e page-faults -I 500 --for-each-cgroup "glob:$name/w,$name"
-	wait_for grep -q "$name/w" "$T/keeps.csv"
+	wait_for has_rows "$name/w" 1
 	bash -c "echo \$\$ >$top/w/cgroup.procs && exec $WORKLOADS/faults 3000"
 	rmdir "$top/w"
+	nr=$(awk -F, -v cgroup="$name" '$5 == cgroup' "$T/keeps.csv" | wc -l)
+	wait_for has_rows "$name" $((nr + 1))
 	end_run "$run_pid" INT 130
 	[ "$(value page-faults "$name/w" "$T/keeps.csv")" = "$(value page-faults "$name" "$T/keeps.csv")" ]
 	[ "$(value page-faults "$name/w" "$T/keeps.csv" | cut -d. -f1)" -ge 3000 ]

@@ -121,7 +121,6 @@ costs_file=/tmp/costs.$$
 costs_pids=()
 third_pids=()
 player_procs=()
-player_rounds=1500
 
 # nth_events WHICH NR N : what the N-th run (from 0) counts, NR events
 nth_events() {
@@ -190,7 +189,7 @@ counted() {
 # $player_procs; their numbers are $ping and $pong. Real time, so that no other task comes between.
 player() {
 	coproc PLAYER {
-		exec env --default-signal=INT "$@" chrt -r 1 "$WORKLOADS/pingpong" -t "$player_rounds" "${player_procs[@]}" \
+		exec env --default-signal=INT "$@" chrt -r 1 "$WORKLOADS/pingpong" -t 1500 "${player_procs[@]}" \
 			2>"$costs_file.err" 3>&-
 	}
 	player_pid=$PLAYER_PID

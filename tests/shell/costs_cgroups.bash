@@ -50,9 +50,6 @@ cgroup_rows=(
 
 cgroup_top=/sys/fs/cgroup/costs_$$
 
-# A third of the usual: what else happens is much the same in each, and there are many rows.
-player_rounds=500
-
 # cgroup_of N DEPTH : the directory of the N-th, so deep below the top
 cgroup_of() {
 	local path=$cgroup_top/w$1 i
