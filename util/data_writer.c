@@ -21,7 +21,8 @@ struct data_writer {
 
 static int failed(const struct data_writer *writer, int err)
 {
-	pr_err("writing %s failed: %s", writer->path, strerror(err));
+	pr_err("writing %s failed: %s", strcmp(writer->path, "-") ? writer->path : "standard output",
+	       strerror(err));
 	return -err;
 }
 
