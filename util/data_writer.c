@@ -236,13 +236,10 @@ static int complete(struct data_writer *writer)
 	return err ? err : put(writer, &writer->header, sizeof(writer->header));
 }
 
-static int keep_old(const struct data_writer *writer)
+static int keep_old(const struct data_writer *writer, const char *old)
 {
-	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
 	struct stat st;
 
-	if (!old)
-		return -ENOMEM;
 	if (lstat(writer->path, &st))
 		return errno == ENOENT ? 0 : -errno;
 	/* An empty one is nothing to keep. */
@@ -254,19 +251,21 @@ static int keep_old(const struct data_writer *writer)
 static int give_name(struct data_writer *writer)
 {
 	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fileno(writer->file));
+	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
 	int err;
 
-	if (!self)
+	if (!self || !old)
 		return -ENOMEM;
-	err = keep_old(writer);
+	err = keep_old(writer, old);
 	if (err)
 		return err;
 	if (!writer->temp)
-		return linkat(AT_FDCWD, self, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
-	if (rename(writer->temp, writer->path))
-		return -errno;
-	free_ptr(&writer->temp);
-	return 0;
+		err = linkat(AT_FDCWD, self, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
+	else
+		err = rename(writer->temp, writer->path) ? -errno : 0;
+	if (!err)
+		free_ptr(&writer->temp);
+	return err;
 }
 
 int data_writer__finish(struct data_writer *writer)
