@@ -135,7 +135,8 @@ static void fill_extra(struct stat_cmd *cmd)
 	int i;
 
 	cmd->extra = (struct stat_extra){
-		.is_workload = target->argc && target__has_task(target) && !target__is_attached(target),
+		.is_workload =
+			target->argc && target__has_task(target) && !target__is_attached(target),
 		.is_system_wide = target->system_wide,
 		.no_merge = config->no_merge,
 		.for_each_cgroup = config->for_each_cgroup,
@@ -354,7 +355,8 @@ int cmd_stat(int argc, char **argv)
 	struct stat_cmd cmd = {
 		.log_fd = NO_LOG_FD,
 		.metrics = { .td_level = 1 },
-		.run = { .config = { .aggr_mode = AGGR_UNSET, .run_count = 1 }, .signal = &got_signal },
+		.run = { .config = { .aggr_mode = AGGR_UNSET, .run_count = 1 },
+			 .signal = &got_signal },
 	};
 	int first, status;
 

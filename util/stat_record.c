@@ -55,8 +55,9 @@ bool stat_record__is_stdout(const struct stat_record *record)
 /* Takes over the body, failed or not. */
 static int put_record(struct stat_record *record, enum data_record_type type, struct bytes *body)
 {
-	int err = body->has_failed ? -ENOMEM :
-				     data_writer__record(record->writer, type, body->data, body->len);
+	int err = body->has_failed ?
+			  -ENOMEM :
+			  data_writer__record(record->writer, type, body->data, body->len);
 
 	if (err == -ENOMEM)
 		pr_err("out of memory");
