@@ -36,15 +36,23 @@ static void on_signal(int sig)
 	got_signal = sig;
 }
 
-static void handle_signals(void)
+/* Who reads what is recorded may go away; that is an error of writing then. */
+static void on_pipe(int sig __unused)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+}
+
+static void handle_signals(const struct stat_cmd *cmd)
+{
+	struct sigaction action = { .sa_handler = on_signal }, pipe = { .sa_handler = on_pipe };
 	struct sigaction old;
 
 	/* No SA_RESTART: waiting for a lock ends, too. What was ignored stays so: nohup, "&". */
 	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* Not ignored: the command would inherit that. */
+	if (cmd->run.record)
+		sigaction(SIGPIPE, &pipe, NULL);
 }
 
 /* --pre and --post. Return: the wait status modulo 256, so a command's own failure is 0. */
@@ -127,7 +135,8 @@ static void fill_extra(struct stat_cmd *cmd)
 	int i;
 
 	cmd->extra = (struct stat_extra){
-		.is_workload = target->argc && target__has_task(target) && !target__is_attached(target),
+		.is_workload =
+			target->argc && target__has_task(target) && !target__is_attached(target),
 		.is_system_wide = target->system_wide,
 		.no_merge = config->no_merge,
 		.for_each_cgroup = config->for_each_cgroup,
@@ -191,11 +200,13 @@ static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 		pr_err("%s", strerror(errno));
 		return STATUS_FAILED;
 	}
-	handle_signals();
+	handle_signals(cmd);
 	status = run_all(cmd);
 	if (stat_cmd__close_output(cmd) && !status)
 		status = STATUS_FAILED;
-	if (cmd->run.record && cmd->run.has_counted && stat_record__finish(cmd->run.record))
+	if (cmd->run.record && cmd->run.has_counted)
+		stat_record__finish(cmd->run.record);
+	if (cmd->run.record && stat_record__has_failed(cmd->run.record))
 		status = STATUS_NO_DATA;
 	return status;
 }
@@ -344,7 +355,8 @@ int cmd_stat(int argc, char **argv)
 	struct stat_cmd cmd = {
 		.log_fd = NO_LOG_FD,
 		.metrics = { .td_level = 1 },
-		.run = { .config = { .aggr_mode = AGGR_UNSET, .run_count = 1 }, .signal = &got_signal },
+		.run = { .config = { .aggr_mode = AGGR_UNSET, .run_count = 1 },
+			 .signal = &got_signal },
 	};
 	int first, status;
 

@@ -66,7 +66,8 @@ static void put_zeros(struct bytes *bytes, size_t len)
 
 void bytes__put_string(struct bytes *bytes, const char *text)
 {
-	size_t len = strlen(text) + 1, padded = (len + STRING_ALIGN - 1) / STRING_ALIGN * STRING_ALIGN;
+	size_t len = strlen(text) + 1,
+	       padded = (len + STRING_ALIGN - 1) / STRING_ALIGN * STRING_ALIGN;
 
 	bytes__put_u32(bytes, padded);
 	bytes__put(bytes, text, len);

@@ -23,7 +23,7 @@ void bytes__put_u64(struct bytes *bytes, uint64_t value);
 /** bytes__put_text() - with its NUL */
 void bytes__put_text(struct bytes *bytes, const char *text);
 
-/** bytes__put_string() - its length as u32, the text, and NULs up to a length of a multiple of 64 */
+/** bytes__put_string() - a length as u32, the text, and NULs up to that length, n * 64 */
 void bytes__put_string(struct bytes *bytes, const char *text);
 
 /** bytes__pad() - NULs up to a length of a multiple of @align */
@@ -49,7 +49,7 @@ const char *byte_reader__skip(struct byte_reader *reader, size_t len);
 /** byte_reader__text() - text up to its NUL, in place; NULL: it has none */
 const char *byte_reader__text(struct byte_reader *reader);
 
-/** byte_reader__string() - as bytes__put_string() wrote it, in place; NULL: it is not there whole */
+/** byte_reader__string() - as bytes__put_string() wrote it, in place; NULL: not there whole */
 const char *byte_reader__string(struct byte_reader *reader);
 
 #endif

@@ -39,7 +39,8 @@ static char *name_of(const struct perf_event_attr *attr)
 	return xasprintf("%u:0x%" PRIx64, attr->type, (uint64_t)attr->config);
 }
 
-static const struct pmu *pmu_of(const struct data_events *events, const struct perf_event_attr *attr)
+static const struct pmu *pmu_of(const struct data_events *events,
+				const struct perf_event_attr *attr)
 {
 	const char *name = data_facts__pmu(data_reader__facts(events->reader), attr->type);
 
@@ -58,7 +59,8 @@ static int add_event(struct data_events *events, const struct data_attr *attr, c
 	evsel->pmu = pmu_of(events, &attr->attr);
 	evsel->state = attr->nr_ids ? EVSEL_COUNTING : EVSEL_NOT_SUPPORTED;
 	for (int i = 0; i < attr->nr_ids; i++)
-		events->ids[events->nr_ids++] = (struct data_id){ .id = attr->ids[i], .idx = events->evlist->nr };
+		events->ids[events->nr_ids++] =
+			(struct data_id){ .id = attr->ids[i], .idx = events->evlist->nr };
 	if (evlist__add(events->evlist, evsel)) {
 		evsel__delete(evsel);
 		return -ENOMEM;
@@ -98,7 +100,8 @@ static int make_events(struct data_events *events)
 static struct evsel *event_of(const struct data_events *events, uint64_t id)
 {
 	struct data_id key = { .id = id };
-	const struct data_id *found = bsearch(&key, events->ids, events->nr_ids, sizeof(key), compare_ids);
+	const struct data_id *found =
+		bsearch(&key, events->ids, events->nr_ids, sizeof(key), compare_ids);
 
 	return found ? events->evlist->evsels[found->idx] : NULL;
 }
@@ -234,7 +237,8 @@ static int take_update(struct data_events *events, struct data_record *record)
 	case UPDATE_CPUS:
 		cpus = read_cpus(r);
 		if (!cpus)
-			return errno == ENOMEM ? -ENOMEM : bad(events, record, "an event's CPUs are no CPUs");
+			return errno == ENOMEM ? -ENOMEM :
+						 bad(events, record, "an event's CPUs are no CPUs");
 		events->nr_cpus_said += cpus->nr;
 		cpumap__delete(evsel->cpus);
 		evsel->cpus = cpus;
@@ -245,7 +249,8 @@ static int take_update(struct data_events *events, struct data_record *record)
 		/* Behind the last text may be up to 7 NULs. */
 		while (r->left > 1 && !r->at[r->left - 1] && !r->at[r->left - 2])
 			r->left--;
-		err = stat_extra__read(&events->extra, events->evlist, events->pmus, r->at, r->left);
+		err = stat_extra__read(&events->extra, events->evlist, events->pmus, r->at,
+				       r->left);
 		break;
 	default:
 		break;
@@ -286,7 +291,8 @@ static int take_config(struct data_events *events, struct data_record *record)
 	struct byte_reader *r = &record->body;
 	struct data_config *config = &events->config;
 
-	*config = (struct data_config){ .nr = byte_reader__u64(r), .aggr_mode = UINT64_MAX, .scale = 1 };
+	*config = (struct data_config){ .aggr_mode = UINT64_MAX, .scale = 1 };
+	config->nr = byte_reader__u64(r);
 	if (r->is_short || r->left / 16 < config->nr)
 		return bad(events, record, "a configuration that is not in its record");
 	for (uint64_t i = 0; i < config->nr; i++) {
@@ -358,7 +364,8 @@ int data_events__complete(struct data_events *events)
 					"nothing says yet how was counted (STAT_CONFIG)");
 	evlist__for_each(events->evlist, evsel, i) {
 		if (!evsel->cpus)
-			evsel->cpus = events->cpus ? cpumap__dup(events->cpus) : cpumap__dup(cpumap__any());
+			evsel->cpus = events->cpus ? cpumap__dup(events->cpus) :
+						     cpumap__dup(cpumap__any());
 		if (!evsel->cpus)
 			return -ENOMEM;
 		events->has_cpus |= !cpumap__is_any(evsel->cpus);

@@ -29,7 +29,7 @@ struct data_events {
 	struct pmus *pmus;
 	struct data_config config;
 	struct stat_extra extra;
-	struct cpumap *cpus;		/* of events that are said no others of; NULL: not said yet */
+	struct cpumap *cpus;		/* of events without CPUs of their own; NULL: not said yet */
 	struct thread_map *threads;	/* NULL: counts are of CPUs, or not said yet */
 	bool has_cpus;			/* an event has counts by CPU */
 	/* private */
@@ -39,7 +39,7 @@ struct data_events {
 	uint64_t nr_cpus_said;		/* CPUs in all maps of events */
 };
 
-/** data_events__take() - one that says what the events are; others are passed over. 0 or -errno, said */
+/** data_events__take() - take in one that says what the events are. Return: 0 or -errno, said */
 int data_events__take(struct data_events *events, struct data_record *record);
 
 /** data_events__complete() - all of those have come: make room for the counts. 0 or -errno, said */

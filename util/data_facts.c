@@ -174,7 +174,8 @@ static int read_caches(struct data_facts *facts, struct byte_reader *r)
 		for (int c = 0; map && c < map->nr; c++) {
 			int cpu = map->cpu[c];
 
-			if (cpu >= 0 && cpu < topology->nr_cpus && topology->caches[cpu][level - 1] < 0)
+			if (cpu >= 0 && cpu < topology->nr_cpus &&
+			    topology->caches[cpu][level - 1] < 0)
 				topology->caches[cpu][level - 1] = map->cpu[0];
 		}
 		cpumap__delete(map);

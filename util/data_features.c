@@ -21,7 +21,8 @@ struct machine {
 
 static char *cpu_text(const struct machine *m, int cpu, const char *file)
 {
-	char *path __cleanup(free_ptr) = xasprintf("%s/devices/system/cpu/cpu%d/%s", m->sysfs, cpu, file);
+	char *path __cleanup(free_ptr) =
+		xasprintf("%s/devices/system/cpu/cpu%d/%s", m->sysfs, cpu, file);
 
 	return path ? read_file_line(path) : NULL;
 }
@@ -164,9 +165,12 @@ static void put_siblings(struct bytes *bytes, const struct machine *m, const cha
 
 static void put_topology(struct bytes *bytes, const struct machine *m)
 {
-	static const char *const cores[] = { "topology/package_cpus_list", "topology/core_siblings_list" };
-	static const char *const threads[] = { "topology/core_cpus_list", "topology/thread_siblings_list" };
-	static const char *const dies[] = { "topology/die_cpus_list", "topology/package_cpus_list" };
+	static const char *const cores[] = { "topology/package_cpus_list",
+					     "topology/core_siblings_list" };
+	static const char *const threads[] = { "topology/core_cpus_list",
+					       "topology/thread_siblings_list" };
+	static const char *const dies[] = { "topology/die_cpus_list",
+					    "topology/package_cpus_list" };
 
 	put_siblings(bytes, m, cores);
 	put_siblings(bytes, m, threads);
@@ -215,7 +219,8 @@ static void put_nodes(struct bytes *bytes, const struct machine *m)
 }
 
 /* One cache, unless a CPU before this one has told of it. Return: whether there is one at all. */
-static bool put_cache(struct bytes *bytes, uint32_t *nr, const struct machine *m, int cpu, int index)
+static bool put_cache(struct bytes *bytes, uint32_t *nr, const struct machine *m, int cpu,
+		      int index)
 {
 	static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets",
 					       "ways_of_associativity" };
@@ -267,7 +272,9 @@ static void put_caches(struct bytes *bytes, const struct machine *m)
 
 static void put_machine(struct bytes *features, const char *sysfs)
 {
-	struct machine m = { .sysfs = sysfs, .online = cpumap__online(), .present = cpumap__present() };
+	struct machine m = { .sysfs = sysfs,
+			     .online = cpumap__online(),
+			     .present = cpumap__present() };
 
 	if (m.online && m.present) {
 		m.nr_cpus = cpumap__max(m.present) + 1;

@@ -40,8 +40,8 @@ struct data_facts {
  * data_facts__add() - read one feature
  * @data: its section, @len bytes
  *
- * CPU_TOPOLOGY needs NRCPUS before it, NUMA_TOPOLOGY and CACHE need that. Features of no interest are
- * passed over. Return: 0, -EINVAL: it is not as it should be, -ENOMEM.
+ * CPU_TOPOLOGY needs NRCPUS before it, NUMA_TOPOLOGY and CACHE need that. Features of no interest
+ * are passed over. Return: 0, -EINVAL: it is not as it should be, -ENOMEM.
  */
 int data_facts__add(struct data_facts *facts, enum data_feature feature, const char *data,
 		    size_t len);

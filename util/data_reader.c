@@ -55,7 +55,8 @@ static int read_all(struct data_reader *reader, uint64_t offset, void *data, siz
 	if (got == len)
 		return 1;
 	if (ferror(reader->file))
-		return data_reader__bad(reader, offset + got, "reading failed: %s", strerror(errno));
+		return data_reader__bad(reader, offset + got, "reading failed: %s",
+					strerror(errno));
 	if (!got)
 		return 0;
 	return data_reader__bad(reader, offset, "cut off: %zu bytes of %zu", got, len);
@@ -78,7 +79,7 @@ static int read_at(struct data_reader *reader, uint64_t offset, void *data, size
 	return ret == 1 ? 0 : -EINVAL;
 }
 
-/* An attr of @size bytes, from another time perhaps: what it has not is 0, what we have not is left. */
+/* An attr of @size bytes, of another version perhaps: what it lacks is 0, what we lack is left out. */
 static struct data_attr *add_attr(struct data_reader *reader, const char *data, uint32_t size)
 {
 	struct data_attr *attrs;
@@ -132,7 +133,8 @@ static int read_attrs(struct data_reader *reader)
 	uint64_t nr_ids = 0;
 	int err = 0;
 
-	if (header->attr_size < DATA_ATTR_MIN + sizeof(struct data_section) || header->attr_size > 4096)
+	if (header->attr_size < DATA_ATTR_MIN + sizeof(struct data_section) ||
+	    header->attr_size > 4096)
 		return data_reader__bad(reader, offsetof(struct data_header, attr_size),
 					"attrs of %" PRIu64 " bytes", header->attr_size);
 	if (!is_inside(reader, &header->attrs) || header->attrs.size % header->attr_size ||
@@ -215,7 +217,8 @@ static int read_sections(struct data_reader *reader)
 	reader->offset = header->data.offset;
 	reader->end = header->data.offset + header->data.size;
 	if (!err && fseeko(reader->file, reader->offset, SEEK_SET))
-		err = data_reader__bad(reader, reader->offset, "reading failed: %s", strerror(errno));
+		err = data_reader__bad(reader, reader->offset, "reading failed: %s",
+				       strerror(errno));
 	return err;
 }
 
@@ -231,12 +234,14 @@ static int read_header(struct data_reader *reader)
 		return data_reader__bad(reader, 0,
 					"recorded on a machine of the other byte order: report there");
 	if (!ret || memcmp(magic, DATA_MAGIC, sizeof(magic)))
-		return data_reader__bad(reader, 0, "not perf.data: it does not begin with " DATA_MAGIC);
+		return data_reader__bad(reader, 0,
+					"not perf.data: it does not begin with " DATA_MAGIC);
 	ret = read_all(reader, sizeof(magic), &size, sizeof(size));
 	if (ret < 0)
 		return ret;
 	if (!ret || (size != DATA_STREAM_HEADER && size != sizeof(struct data_header)))
-		return data_reader__bad(reader, sizeof(magic), "a header of neither a file nor a stream");
+		return data_reader__bad(reader, sizeof(magic),
+					"a header of neither a file nor a stream");
 	if (size == sizeof(struct data_header))
 		return read_sections(reader);
 	reader->is_stream = true;
@@ -294,7 +299,8 @@ static int take_attr(struct data_reader *reader, const struct data_record *recor
 	if (body.left >= DATA_ATTR_MIN)
 		memcpy(&size, data + offsetof(struct perf_event_attr, size), sizeof(size));
 	if (size < DATA_ATTR_MIN || size > body.left || (body.left - size) % sizeof(uint64_t))
-		return data_reader__bad(reader, record->offset, "an attr that does not fit its record");
+		return data_reader__bad(reader, record->offset,
+					"an attr that does not fit its record");
 	if (reader->nr_attrs == MAX_ATTRS)
 		return data_reader__bad(reader, record->offset, "more events than can be");
 	byte_reader__skip(&body, size);
@@ -327,19 +333,23 @@ static int read_record(struct data_reader *reader, struct data_record *record)
 	if (!left)
 		return 0;
 	if (left < sizeof(header))
-		return data_reader__bad(reader, reader->offset, "cut off: %" PRIu64 " bytes of a record",
-					left);
+		return data_reader__bad(reader, reader->offset,
+					"cut off: %" PRIu64 " bytes of a record", left);
 	ret = read_all(reader, reader->offset, &header, sizeof(header));
 	if (!ret && !reader->is_stream)
 		ret = data_reader__bad(reader, reader->offset, "cut off: a record should follow");
 	if (ret <= 0)
 		return ret;
 	if (header.size < sizeof(header) || header.size > left)
-		return data_reader__bad(reader, reader->offset, "a record of %u bytes", header.size);
+		return data_reader__bad(reader, reader->offset, "a record of %u bytes",
+					header.size);
 	record->type = header.type;
 	record->offset = reader->offset;
-	record->body = (struct byte_reader){ .at = reader->record, .left = header.size - sizeof(header) };
-	ret = record->body.left ? read_all(reader, reader->offset, reader->record, record->body.left) : 1;
+	record->body =
+		(struct byte_reader){ .at = reader->record, .left = header.size - sizeof(header) };
+	ret = record->body.left ?
+		      read_all(reader, reader->offset, reader->record, record->body.left) :
+		      1;
 	if (!ret)
 		ret = data_reader__bad(reader, reader->offset, "cut off: %u bytes should follow",
 				       header.size);

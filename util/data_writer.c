@@ -12,7 +12,7 @@
 
 struct data_writer {
 	char *path;			/* "-": stdout */
-	char *temp;			/* the file's name until it is complete; NULL: it has none */
+	char *temp;			/* its name until it is complete; NULL: none */
 	FILE *file;
 	bool is_stream;
 	struct data_header header;
@@ -21,7 +21,8 @@ struct data_writer {
 
 static int failed(const struct data_writer *writer, int err)
 {
-	pr_err("writing %s failed: %s", writer->path, strerror(err));
+	pr_err("writing %s failed: %s",
+	       strcmp(writer->path, "-") ? writer->path : "standard output", strerror(err));
 	return -err;
 }
 
@@ -71,7 +72,8 @@ int data_writer__open(const char *path, struct data_writer **out)
 	if (writer)
 		writer->path = strdup(path);
 	if (writer && writer->path) {
-		if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		if (!strcmp(path, "-") ||
+		    (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
 			err = open_stream(writer);
 		else if (!stat(path, &st) && S_ISDIR(st.st_mode))
 			err = -EISDIR;
@@ -140,8 +142,9 @@ static int put_stream_header(struct data_writer *writer, const struct data_attr 
 
 		bytes__put(&body, &attrs[i].attr, attrs[i].attr.size);
 		bytes__put(&body, attrs[i].ids, attrs[i].nr_ids * sizeof(*attrs[i].ids));
-		err = body.has_failed ? failed(writer, ENOMEM) :
-					data_writer__record(writer, RECORD_HEADER_ATTR, body.data, body.len);
+		err = body.has_failed ?
+			      failed(writer, ENOMEM) :
+			      data_writer__record(writer, RECORD_HEADER_ATTR, body.data, body.len);
 		bytes__clear(&body);
 	}
 	for (int f = 0; f < NR_FEATURES && !err; f++) {
@@ -152,7 +155,8 @@ static int put_stream_header(struct data_writer *writer, const struct data_attr 
 		bytes__put_u64(&body, f);
 		bytes__put(&body, writer->features[f].data, writer->features[f].len);
 		err = body.has_failed ? failed(writer, ENOMEM) :
-					data_writer__record(writer, RECORD_HEADER_FEATURE, body.data, body.len);
+					data_writer__record(writer, RECORD_HEADER_FEATURE,
+							    body.data, body.len);
 		bytes__clear(&body);
 		err = err == -E2BIG ? 0 : err;
 	}
@@ -235,13 +239,10 @@ static int complete(struct data_writer *writer)
 	return err ? err : put(writer, &writer->header, sizeof(writer->header));
 }
 
-static int keep_old(const struct data_writer *writer)
+static int keep_old(const struct data_writer *writer, const char *old)
 {
-	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
 	struct stat st;
 
-	if (!old)
-		return -ENOMEM;
 	if (lstat(writer->path, &st))
 		return errno == ENOENT ? 0 : -errno;
 	/* An empty one is nothing to keep. */
@@ -253,19 +254,22 @@ static int keep_old(const struct data_writer *writer)
 static int give_name(struct data_writer *writer)
 {
 	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fileno(writer->file));
+	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
 	int err;
 
-	if (!self)
+	if (!self || !old)
 		return -ENOMEM;
-	err = keep_old(writer);
+	err = keep_old(writer, old);
 	if (err)
 		return err;
 	if (!writer->temp)
-		return linkat(AT_FDCWD, self, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
-	if (rename(writer->temp, writer->path))
-		return -errno;
-	free_ptr(&writer->temp);
-	return 0;
+		err = linkat(AT_FDCWD, self, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) ? -errno :
+											  0;
+	else
+		err = rename(writer->temp, writer->path) ? -errno : 0;
+	if (!err)
+		free_ptr(&writer->temp);
+	return err;
 }
 
 int data_writer__finish(struct data_writer *writer)

@@ -29,8 +29,8 @@ bool data_writer__is_stdout(const struct data_writer *writer);
 /**
  * data_writer__begin() - write what comes before the records
  * @attrs: @nr events; borrowed for the call
- * @features: by number, NR_FEATURES of them; empty ones are left out, but for FEATURE_STAT. Borrowed
- *	until the end
+ * @features: by number, NR_FEATURES of them; empty ones are left out, but for FEATURE_STAT.
+ *	Borrowed until the end
  *
  * Return: 0 or -errno after a message.
  */
@@ -41,10 +41,10 @@ int data_writer__begin(struct data_writer *writer, const struct data_attr *attrs
 int data_writer__record(struct data_writer *writer, enum data_record_type type, const void *body,
 			size_t len);
 
-/** data_writer__flush() - have readers of a stream see what was written. 0 or -errno after a message */
+/** data_writer__flush() - let readers of a stream see it. Return: 0 or -errno after a message */
 int data_writer__flush(struct data_writer *writer);
 
-/** data_writer__finish() - complete it, and give it its name. Return: 0 or -errno after a message */
+/** data_writer__finish() - complete and name it. Return: 0 or -errno after a message */
 int data_writer__finish(struct data_writer *writer);
 
 /** data_writer__delete() - what is not finished is gone. NULL is ignored */

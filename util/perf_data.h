@@ -6,9 +6,9 @@
  * The format of perf.data, as far as counts are recorded in it.
  *
  * A file: header, ids, attrs (each with the place of its ids), data (records), then a section per
- * feature, whose bit the header has set; their places stand right behind the data. A stream (a pipe)
- * has the short header, and then nothing but records: what is sections in a file is HEADER_ATTR and
- * HEADER_FEATURE there. Everything is in the byte order of the machine that wrote it.
+ * feature, whose bit the header has set; their places stand right behind the data. A stream (pipe)
+ * has the short header, and then nothing but records: what is sections in a file is HEADER_ATTR
+ * and HEADER_FEATURE there. Everything is in the byte order of the machine that wrote it.
  *
  * Left out is the feature COMPRESSED: Linux's perf refuses files that have it and no compression.
  */
@@ -63,7 +63,7 @@ enum data_record_type {
 	RECORD_CPU_MAP,			/* CPUs */
 	RECORD_STAT_CONFIG,		/* u64 nr, nr times {u64 tag, u64 value} */
 	RECORD_STAT,			/* struct data_stat */
-	RECORD_STAT_ROUND,		/* u64 type, u64 ns; of ours also u64 user ns, u64 system ns */
+	RECORD_STAT_ROUND,		/* u64 type, u64 ns; of ours also u64 user, system ns */
 	RECORD_EVENT_UPDATE,		/* u64 type, u64 id, payload */
 	RECORD_HEADER_FEATURE = 80,	/* u64 feature, the section */
 };
@@ -73,7 +73,7 @@ enum data_record_type {
 /* How CPUs are written: u16 kind, then */
 enum data_cpus {
 	CPUS_LIST,			/* u16 nr, u16 cpus[]; 0xffff: any */
-	CPUS_MASK,			/* u16 nr, u16 bytes of a word (4, 8), words; of 8: aligned */
+	CPUS_MASK,			/* u16 nr, u16 bytes of a word (4, 8), words */
 	CPUS_RANGE,			/* u8 any too, u8 unused, u16 first, u16 last */
 };
 

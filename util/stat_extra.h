@@ -4,8 +4,8 @@
 
 /*
  * What perf.data has no record for and a report needs to say what the run said: UPDATE_EXTRA, texts
- * "KEY" or "KEY=VALUE", each ended by a NUL. Those before the first "event=N" are about the run, the
- * others about the event at position N. Keys that are not known are passed over.
+ * "KEY" or "KEY=VALUE", each ended by a NUL. Those before the first "event=N" are about the run,
+ * the others about the event at position N. Keys that are not known are passed over.
  */
 
 #include "bytes.h"

@@ -24,6 +24,7 @@ struct stat_record {
 	char *const *argv;
 	struct bytes features[NR_FEATURES];
 	uint64_t first_id;		/* of the first event that is counted */
+	bool has_failed;		/* said so; nothing is written any more */
 };
 
 int stat_record__new(const char *path, int argc, char *const *argv, struct stat_record **out)
@@ -54,8 +55,9 @@ bool stat_record__is_stdout(const struct stat_record *record)
 /* Takes over the body, failed or not. */
 static int put_record(struct stat_record *record, enum data_record_type type, struct bytes *body)
 {
-	int err = body->has_failed ? -ENOMEM :
-				     data_writer__record(record->writer, type, body->data, body->len);
+	int err = body->has_failed ?
+			  -ENOMEM :
+			  data_writer__record(record->writer, type, body->data, body->len);
 
 	if (err == -ENOMEM)
 		pr_err("out of memory");
@@ -256,7 +258,7 @@ static int put_extra(struct stat_record *record, const struct stat_run *run)
 	return err;
 }
 
-int stat_record__begin(struct stat_record *record, const struct stat_run *run)
+static int begin(struct stat_record *record, const struct stat_run *run)
 {
 	const struct evlist *list = run->plan.evlist;
 	struct cpumap *cpus = all_cpus(list);
@@ -294,6 +296,14 @@ int stat_record__begin(struct stat_record *record, const struct stat_run *run)
 	return err;
 }
 
+int stat_record__begin(struct stat_record *record, const struct stat_run *run)
+{
+	int err = begin(record, run);
+
+	record->has_failed = err != 0;
+	return err;
+}
+
 /* --- what they count --- */
 
 static int put_counts(struct stat_record *record, const struct evsel *evsel)
@@ -320,8 +330,8 @@ static int put_counts(struct stat_record *record, const struct evsel *evsel)
 	return err;
 }
 
-int stat_record__round(struct stat_record *record, const struct evlist *list, enum data_round type,
-		       uint64_t time_ns, const struct stat_times *times)
+static int put_round(struct stat_record *record, const struct evlist *list, enum data_round type,
+		     uint64_t time_ns, const struct stat_times *times)
 {
 	struct bytes body = {};
 	struct evsel *evsel;
@@ -344,9 +354,27 @@ int stat_record__round(struct stat_record *record, const struct evlist *list, en
 	return err ? err : data_writer__flush(record->writer);
 }
 
+int stat_record__round(struct stat_record *record, const struct evlist *list, enum data_round type,
+		       uint64_t time_ns, const struct stat_times *times)
+{
+	int err = record->has_failed ? 0 : put_round(record, list, type, time_ns, times);
+
+	record->has_failed |= err != 0;
+	/* A run that prints its counts has some use without the file. */
+	return data_writer__is_stream(record->writer) ? err : 0;
+}
+
+bool stat_record__has_failed(const struct stat_record *record)
+{
+	return record->has_failed;
+}
+
 int stat_record__finish(struct stat_record *record)
 {
-	return data_writer__finish(record->writer);
+	int err = record->has_failed ? 0 : data_writer__finish(record->writer);
+
+	record->has_failed |= err != 0;
+	return err;
 }
 
 void stat_record__delete(struct stat_record *record)

@@ -38,13 +38,17 @@ int stat_record__begin(struct stat_record *record, const struct stat_run *run);
  * @time_ns: since counting began
  * @times: of the workload, at the end; NULL before
  *
- * Return: 0 or -errno after a message.
+ * A file that cannot be written is said so once, and given up. Return: 0, or, of a stream, -errno
+ * after a message: nobody gets the counts.
  */
 int stat_record__round(struct stat_record *record, const struct evlist *list, enum data_round type,
 		       uint64_t time_ns, const struct stat_times *times);
 
 /** stat_record__finish() - the file is complete. Return: 0 or -errno after a message */
 int stat_record__finish(struct stat_record *record);
+
+/** stat_record__has_failed() - some of it could not be written: there will be no file */
+bool stat_record__has_failed(const struct stat_record *record);
 void stat_record__delete(struct stat_record *record);
 
 #endif

@@ -16,7 +16,7 @@ struct cpu_topology {
 struct topology {
 	int nr_cpus;
 	struct cpu_topology *cpus;	/* their caches are in caches */
-	int (*caches)[NR_CACHE_LEVELS];	/* the first CPU that shares the cache of level 1 + i; -1: none */
+	int (*caches)[NR_CACHE_LEVELS];	/* of level 1 + i: its first CPU; -1: none */
 };
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes are recorded counts, or are refused with a message; nothing is read beyond them, or lost. */
+/* Any bytes are recorded counts, or are refused with a message; nothing is read beyond them. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	status = stat_report__print(&cmd, path);
-	assert(!status || status == STATUS_INVALID || status == STATUS_NO_DATA || status == STATUS_FAILED);
+	assert(!status || status == STATUS_INVALID || status == STATUS_NO_DATA ||
+	       status == STATUS_FAILED);
 	assert(!cmd.file && !cmd.run.stat);
 	metric_plan__clear(&cmd.metrics);
 	evlist__delete(cmd.evlist);

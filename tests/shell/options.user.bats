@@ -264,7 +264,10 @@ usage() {
 	local docs=$BATS_TEST_DIRNAME/../../Documentation command option
 	[ -d "$docs" ] || skip "no manuals here"
 	for command in stat list; do
-		perf $command --list-opts 2>/dev/null | tr ' ' '\n' | grep . | sort >"$BATS_TEST_TMPDIR/has" || :
+		{
+			perf $command --list-opts 2>/dev/null || :
+			[ $command = list ] || perf stat report --list-opts 2>/dev/null || :
+		} | tr ' ' '\n' | grep . | sort -u >"$BATS_TEST_TMPDIR/has"
 		sed -nE 's/^(--[a-z0-9-]+).*::$/\1/p' "$docs/perf-$command.txt" | grep -vxE -- '--(help|list-opts)' |
 			sort -u >"$BATS_TEST_TMPDIR/tells"
 		# -b is not there yet; --raw is --raw-dump

@@ -10,7 +10,7 @@ table() {
 # text, CSV and JSON
 same_again() {
 	local format
-	for format in "" -x, -j; do
+	for format in "" "-x," -j; do
 		perf stat record -o again.data $format --log-fd 4 "$@" >/dev/null 2>again.err 4>run.txt
 		perf stat report -i again.data $format 2>report.txt
 		diff -u <(table run.txt) <(table report.txt) || { echo "with $format $*" >&2; return 1; }

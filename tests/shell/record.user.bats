@@ -122,8 +122,20 @@ setup() {
 }
 
 @test "a disk that is full, a reader that is gone" {
-	fails_with 1 "perf stat: writing /dev/full failed: No space left on device" \
+	fails_with 255 "perf stat: writing /dev/full failed: No space left on device" \
 		perf stat record -o /dev/full -e page-faults:u true
+	# the run and its command end, too
+	perf stat record -o - -I 10 -e page-faults:u sleep 1000 2>err 3>&- | true
+	[ "$(grep -c '^perf stat: writing standard output failed: Broken pipe$' err)" = 1 ]
+	# where counts are printed they are, and no file is left
+	(
+		ulimit -f 1
+		trap '' XFSZ
+		exec perf stat record -e page-faults:u,task-clock:u -I 10 -x, --log-fd 4 sleep 0.2 4>&1 >/dev/null 2>err
+	) | cat >rows || :
+	[ "$(grep -c '^perf stat: writing perf.data failed: File too large$' err)" = 1 ]
+	[ "$(wc -l <rows)" -gt 10 ]
+	[ ! -e perf.data ]
 }
 
 @test "the features of the header: counts, and no compression" {

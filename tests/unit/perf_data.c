@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Binary data, and perf.data there and back: bytes, features, texts of our own, files and streams. */
+/* Binary data, and perf.data there and back: bytes, features, own texts, files and streams. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,16 +141,22 @@ static void features_that_lie_about_their_size(void **state __unused)
 		for (size_t len = 0; len < bytes[f].len; len++) {
 			memset(&facts, 0, sizeof(facts));
 			if (f)
-				data_facts__add(&facts, FEATURE_NRCPUS, bytes[0].data, bytes[0].len);
-			assert_int_equal(data_facts__add(&facts, all[f], bytes[f].data, len), -EINVAL);
+				data_facts__add(&facts, FEATURE_NRCPUS, bytes[0].data,
+						bytes[0].len);
+			assert_int_equal(data_facts__add(&facts, all[f], bytes[f].data, len),
+					 -EINVAL);
 			data_facts__clear(&facts);
 		}
 	}
 	/* more CPUs than can be; names of more events than there are bytes */
 	memset(&facts, 0, sizeof(facts));
-	assert_int_equal(data_facts__add(&facts, FEATURE_NRCPUS, "\xff\xff\xff\xff\1\0\0\0", 8), -EINVAL);
-	assert_int_equal(data_facts__add(&facts, FEATURE_EVENT_DESC, "\xff\xff\xff\xff\x40\0\0\0", 8), -EINVAL);
-	assert_int_equal(data_facts__add(&facts, FEATURE_PMU_MAPPINGS, "\xff\xff\xff\xff", 4), -EINVAL);
+	assert_int_equal(data_facts__add(&facts, FEATURE_NRCPUS, "\xff\xff\xff\xff\1\0\0\0", 8),
+			 -EINVAL);
+	assert_int_equal(
+		data_facts__add(&facts, FEATURE_EVENT_DESC, "\xff\xff\xff\xff\x40\0\0\0", 8),
+		-EINVAL);
+	assert_int_equal(data_facts__add(&facts, FEATURE_PMU_MAPPINGS, "\xff\xff\xff\xff", 4),
+			 -EINVAL);
 	data_facts__clear(&facts);
 	for (size_t f = 0; f < ARRAY_SIZE(all); f++)
 		bytes__clear(&bytes[f]);
@@ -219,11 +225,12 @@ static void texts_that_cannot_be_meant(void **state __unused)
 {
 	static const char *const bad[] = {
 		"event=3", "event=-1", "event=", "event=x", "td-level=-1", "td-level=99999999999",
-		"event=1|merge=1", "event=1|merge=2", "event=1|merge=x", "event=1|members=3", "event=0|members=0",
-		"event=0|members=2|event=1|members=2", "event=1|members=2|event=0|members=2",
+		"event=1|merge=1", "event=1|merge=2", "event=1|merge=x", "event=1|members=3",
+		"event=0|members=0", "event=0|members=2|event=1|members=2", "event=1|members=2|event=0|members=2",
 		"event=1|auto-merge|merge=0|event=2|merge=1", "event=1|metric-set=-3",
 	};
-	static const char *const good[] = { "later=1", "event=0|later", "event=1|tool=later", "event=1|pmu=none" };
+	static const char *const good[] = { "later=1", "event=0|later", "event=1|tool=later",
+					    "event=1|pmu=none" };
 	struct pmus *pmus = pmus__new("/nonexistent");
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad) + ARRAY_SIZE(good); i++) {
@@ -274,7 +281,8 @@ static void write_data(const char *path)
 	assert_int_equal(data_writer__open(path, &writer), 0);
 	assert_int_equal(data_writer__begin(writer, attrs, 2, features), 0);
 	assert_int_equal(data_writer__record(writer, RECORD_STAT_ROUND, body, sizeof(body) - 3), 0);
-	assert_int_equal(data_writer__record(writer, RECORD_STAT, body, DATA_RECORD_MAX - 7), -E2BIG);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT, body, DATA_RECORD_MAX - 7),
+			 -E2BIG);
 	/* nobody can see it yet, unless it is a stream */
 	assert_int_equal(access("new", F_OK), -1);
 	assert_int_equal(data_writer__finish(writer), 0);
