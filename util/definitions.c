@@ -297,7 +297,7 @@ static char *shipped_dir(void)
 
 static void add_places(struct definitions *defs)
 {
-	const char *given = getenv("PERF_METRICS_PATH");
+	const char *given = secure_getenv("PERF_METRICS_PATH");
 	char *paths __cleanup(free_ptr) = given ? strdup(given) : NULL;
 	char *shipped __cleanup(free_ptr) = shipped_dir(), *rest = paths, *path;
 	int err;
