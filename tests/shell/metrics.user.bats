@@ -184,6 +184,7 @@ setup() {
 		EOF
 	done
 	refused 22 perf stat --td-level 7 true <<<"perf stat: --td-level: at most 6"
+	refused 22 perf stat --td-level 12 --topdown true <<<"perf stat: --td-level: at most 6"
 }
 
 @test "what cannot be" {
