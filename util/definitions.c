@@ -255,11 +255,17 @@ static int add_dir(struct definitions *defs, const char *dir)
 	return err;
 }
 
+/* A file that somebody names is meant: what is wrong with it is said, whatever it was to define. */
 static int add_path(struct definitions *defs, const char *path)
 {
+	int err;
+
 	if (is_dir(path))
 		return add_dir(defs, path);
-	return access(path, R_OK) ? -errno : add_file(defs, path, NULL, false);
+	err = access(path, R_OK) ? -errno : add_file(defs, path, NULL, false);
+	if (!err)
+		definition_file__parse(&defs->files[defs->nr_files - 1], DEFINES_ANYTHING);
+	return err;
 }
 
 int definitions__add_file(struct definitions *defs, const char *path)
