@@ -69,7 +69,10 @@ int stat_pass__watch_tasks(struct stat_pass *pass);
 /** stat_pass__is_target_gone() - whether everything that was to be counted has ended */
 bool stat_pass__is_target_gone(struct stat_pass *pass);
 
-/** stat_pass__needs_polling() - whether there is a task that only looking tells the end of */
+/** stat_pass__task_fd() - readable when a task of the target, not gone yet, ends; -1: none is */
+int stat_pass__task_fd(const struct stat_pass *pass);
+
+/** stat_pass__needs_polling() - whether only looking for tasks tells that the target is gone */
 bool stat_pass__needs_polling(const struct stat_pass *pass);
 
 /** stat_pass__end_workload() - tell one that still runs to end, and wait briefly */

@@ -96,15 +96,24 @@ bool stat_pass__is_target_gone(struct stat_pass *pass)
 	return true;
 }
 
-bool stat_pass__needs_polling(const struct stat_pass *pass)
+int stat_pass__task_fd(const struct stat_pass *pass)
 {
 	if (pass->workload.pid)
-		return pass->workload.pid_fd < 0;
+		return pass->workload.pid_fd;
+	/* One that is still there is enough to wait on: those that ended would end every wait. */
 	for (int i = 0; i < pass->nr_waits; i++) {
-		if (pass->waits[i].fd < 0)
-			return true;
+		struct pollfd one = { .fd = pass->waits[i].fd, .events = POLLIN };
+
+		if (one.fd >= 0 && !poll(&one, 1, 0))
+			return one.fd;
 	}
-	return false;
+	return -1;
+}
+
+/* While a process is there, and its descriptor is its last thread's, the target is not gone. */
+bool stat_pass__needs_polling(const struct stat_pass *pass)
+{
+	return (pass->workload.pid || pass->nr_waits) && stat_pass__task_fd(pass) < 0;
 }
 
 /*
