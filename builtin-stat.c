@@ -226,7 +226,7 @@ static void clear(struct stat_cmd *cmd)
 	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
-		fclose(cmd->file);
+		(void)stat_cmd__close_output(cmd);	/* nothing has been counted */
 	metric_plan__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
 	cgroup_list__delete(cmd->run.plan.cgroups);

@@ -117,7 +117,41 @@ setup_file() {
 	local status=0
 	perf stat -o /dev/full -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 	[ "$status" = 1 ]
-	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: writing the counts failed: "* ]]
+	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
+	status=0
+	perf stat --log-fd 4 -I 10 -e page-faults:u true 4>/dev/full 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
+	[ "$status" = 1 ]
+	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
+}
+
+@test "a run that is refused leaves the file as it was, or none" {
+	local out=$BATS_TEST_TMPDIR/out option gone
+	sleep 0 &
+	gone=$!
+	wait $gone
+	for option in "" --append -v "-r 3"; do
+		echo old >"$out"
+		# shellcheck disable=SC2086 # words
+		refute perf stat $option -o "$out" -e page-faults:u /nonexistent
+		# shellcheck disable=SC2086
+		refute perf stat $option -o "$out" -t $gone -e page-faults:u true
+		[ "$(cat "$out")" = old ]
+		rm "$out"
+		# shellcheck disable=SC2086
+		refute perf stat $option -o "$out" -e page-faults:u /nonexistent
+		[ ! -e "$out" ]
+	done
+	# shorter than what was there
+	seq 10000 >"$out"
+	perf stat -x, -o "$out" -r 3 -v -e page-faults:u true 2>/dev/null 3>&-
+	[[ $(head -n 1 "$out") = "# started on "* ]]
+	[ "$(grep -c 'executing run #' "$out")" = 3 ]
+	[ "$(grep -c 'page-faults:u' "$out")" = "$(($(wc -l <"$out") - 5))" ]
+	# nothing is counted if the file cannot be had
+	refused 1 perf stat -o "$BATS_TEST_TMPDIR" -e page-faults:u touch "$BATS_TEST_TMPDIR/ran" <<-EOF
+	perf stat: cannot create the output file '$BATS_TEST_TMPDIR': Is a directory
+	EOF
+	[ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
 @test "closed standard streams: nothing is written elsewhere, the command runs as always" {
