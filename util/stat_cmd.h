@@ -54,7 +54,7 @@ struct stat_cmd {
 	const char *each_cgroup;	/* --for-each-cgroup LIST */
 	const char *control_spec;	/* --control; NULL: none */
 	bool has_control;		/* it has been opened */
-	const char *pre, *post;		/* commands before and after each run */
+	char *pre, *post;		/* commands before and after each run */
 	bool sync;			/* -S: flush file systems before each run */
 	const char *output_path;	/* -o */
 	int log_fd;

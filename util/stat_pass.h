@@ -75,9 +75,6 @@ int stat_pass__task_fd(const struct stat_pass *pass);
 /** stat_pass__needs_polling() - whether only looking for tasks tells that the target is gone */
 bool stat_pass__needs_polling(const struct stat_pass *pass);
 
-/** stat_pass__end_workload() - tell one that still runs to end, and wait briefly */
-void stat_pass__end_workload(struct stat_pass *pass);
-
 /** stat_pass__status() - the workload's exit status, 0 without one; sets run->was_killed */
 int stat_pass__status(struct stat_pass *pass);
 

@@ -113,7 +113,8 @@ int stat_run__once(struct stat_run *run, int *status)
 	if (err)
 		goto out;
 	err = stat_pass__loop(&pass);
-	stat_pass__end_workload(&pass);
+	/* What a command does on the way out is counted, too. */
+	workload__end(&pass.workload);
 	if (!err)
 		err = finish(&pass);
 	failed = err ? STATUS_FAILED : 0;

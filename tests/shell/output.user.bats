@@ -287,6 +287,34 @@ setup_file() {
 	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
 }
 
+# interrupted OPTION... : SIGINT comes to perf while it waits for a command that wrote to $log and
+# became this shell's sleep; nothing of it goes on. The lines that perf has printed are in $out
+interrupted() {
+	local perf sleeper status=0
+	log=$BATS_TEST_TMPDIR/log out=$BATS_TEST_TMPDIR/out
+	: >"$log"
+	background "$out" perf stat -x, -e dummy:u "$@" true
+	perf=$!
+	wait_for grep -q . "$log"
+	sleeper=$(cat "$log")
+	kill -INT $perf
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	gone() { [ ! -e "/proc/$sleeper" ]; }
+	wait_for gone
+	[ "$(wc -l <"$log")" = 1 ]
+}
+
+@test "SIGINT while --pre or --post runs ends the series" {
+	interrupted -r 3 --pre "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
+	[ "$(cat "$out")" = "<not counted>,,dummy:u,0.00%,0,100.00,," ]
+	interrupted -r 3 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
+	[[ $(cat "$out") = "0,,dummy:u,0.00%,"*,100.00,, ]]
+	interrupted -r 0 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
+	[[ $(cat "$out") = "0,,dummy:u,"*,100.00,, ]]
+	[ "$(wc -l <"$out")" = 1 ]
+}
+
 @test "--null measures only time" {
 	perf stat --null true 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	[ "$(grep -c 'seconds' "$BATS_TEST_TMPDIR/err")" = 3 ]
