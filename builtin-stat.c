@@ -213,6 +213,7 @@ static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 	}
 	handle_signals();
 	status = run_all(cmd);
+	stat_run__end(&cmd->run);
 	if (stat_cmd__close_output(cmd) && !status)
 		status = STATUS_FAILED;
 	if (cmd->run.record && cmd->run.has_counted && stat_record__finish(cmd->run.record))

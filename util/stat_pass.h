@@ -55,8 +55,8 @@ int stat_pass__call(struct stat_pass *pass,
 /** stat_pass__calls_fd() - readable when back end @c wants to be called; -1: never */
 int stat_pass__calls_fd(const struct stat_pass *pass, int c);
 
-/** stat_pass__close() - release all back ends and their events */
-void stat_pass__close(struct stat_pass *pass);
+/** stat_pass__close() - release all back ends and their events; @keep: what the next pass can use, too */
+void stat_pass__close(struct stat_pass *pass, bool keep);
 
 /* --- stat_tasks.c --- */
 

@@ -125,7 +125,8 @@ out:
 		pr_err("out of memory");
 	explain__delete(run->plan.explain);
 	run->plan.explain = NULL;
-	stat_pass__close(&pass);
+	/* Between the passes of a series, what is shared stays open; it is ours to close when one fails. */
+	stat_pass__close(&pass, !failed && run->config.run_count != 1);
 	stat_pass__release_tasks(&pass);
 	return failed;
 }
