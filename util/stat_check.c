@@ -92,8 +92,6 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 		{ (cmd->nr_cgroups || cmd->each_cgroup) &&
 			  (target__has_task(target) || target->per_thread),
 		  "a cgroup is counted on CPUs: -G and --for-each-cgroup need -a or -C" },
-		{ (cmd->nr_cgroups || cmd->each_cgroup) && target->bpf_list,
-		  "-b and cgroups: not together" },
 		{ config->sort_event && !cmd->each_cgroup, "--sort needs --for-each-cgroup" },
 		{ config->top && !cmd->each_cgroup, "--top needs --for-each-cgroup" },
 		{ target->bpf_list && (cmd->nr_cgroups || cmd->each_cgroup),
