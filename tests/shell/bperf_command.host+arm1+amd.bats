@@ -208,6 +208,23 @@ announce() {
 	[ "$(tail -n 1 "$T/verify")" = "1 of 2 events differ" ]
 }
 
+@test "verify: what differs is found, also when another CPU goes offline" {
+	[ "${PLACE:-}" = amd ] || skip "CPUs go offline in the emulated machine only"
+	local verify status=0
+	run_in_background -a -e cpu-clock
+	# shellcheck disable=SC2046 # words
+	/usr/sbin/bpftool map delete id "$(leader_map events)" key $(number 0)
+	background "$T/verify" perf bperf verify --bpf-attr-map "$ATTR_MAP" --time 10000
+	verify=$!
+	wait_for has_runs 2
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	wait $verify || status=$?
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	cat "$T/verify"
+	grep -Eq '^cpu-clock .*  DIFFER on CPU 0$' "$T/verify"
+	[ "$status" = 2 ]
+}
+
 @test "verify: what cannot be counted is no agreement" {
 	[ "${PLACE:-}" != arm1 ] && [ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	local status=0
