@@ -250,9 +250,10 @@ announce() {
 	fails_with 129 "perf bperf: unknown command 'lists'" perf bperf lists
 	fails_with 129 "perf bperf: list takes no argument 'all'" perf bperf list all
 	fails_with 129 "perf bperf: unknown switch \`j'" perf bperf prune -j
-	fails_with 1 "perf bperf: 'cs': only events that stand alone and are the kernel's can be verified" \
+	fails_with 129 "event syntax error: 'nosuch'" bperf verify -e nosuch
+	fails_with 129 "perf bperf: 'cs': only events that stand alone and are the kernel's can be verified" \
 		bperf verify -e '{cs,faults}'
-	fails_with 1 "perf bperf: 'duration_time': only events that stand alone and are the kernel's can be verified" \
+	fails_with 129 "perf bperf: 'duration_time': only events that stand alone and are the kernel's can be verified" \
 		bperf verify -e duration_time
 	fails_with 129 "" perf bperf
 	shared -a -x, -o "$T/out" -e cs true
