@@ -361,6 +361,8 @@ static int verify_cmd(struct bperf_cmd *cmd)
 	}
 	if (!err)
 		status = verify_events(cmd, evlist);
+	else if (err == -EINVAL && cmd->events)
+		status = OPTIONS_USAGE_STATUS;
 	else if (err == -ENOMEM)
 		pr_err("out of memory");
 	evlist__delete(evlist);

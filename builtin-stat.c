@@ -16,6 +16,7 @@
 #include "util/thread_map.h"
 #include "util/tool_facts.h"
 #include "util/util.h"
+#include "util/workload.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -55,16 +56,33 @@ static void handle_signals(const struct stat_cmd *cmd)
 		sigaction(SIGPIPE, &pipe, NULL);
 }
 
-/* --pre and --post. Return: the wait status modulo 256, so a command's own failure is 0. */
-static bool is_done(const char *command, int *status)
+/*
+ * --pre and --post; a signal ends them as it ends what is counted. Whether the series goes on; the
+ * status is that of wait modulo 256, so a command's own failure is 0.
+ */
+static bool is_done(const struct stat_cmd *cmd, char *command, int *status)
 {
-	int wait_status = command ? system(command) : 0;
+	char *argv[] = { "/bin/sh", "-c", command, NULL };
+	const struct stat_record *record = cmd->run.record;
+	struct workload shell;
+	int err;
 
-	if (wait_status) {
+	if (!command)
+		return true;
+	err = workload__fork(&shell, argv, record && stat_record__is_stdout(record));
+	if (!err)
+		err = workload__start(&shell);
+	if (!err && !workload__wait_unless(&shell, &got_signal))
+		workload__end(&shell);
+	if (err)
+		pr_err("'%s' failed: %s: this run is not counted", command, strerror(-err));
+	else if (shell.status && !got_signal)
 		pr_err("'%s' failed: this run is not counted", command);
-		*status = wait_status & 0xff;
-	}
-	return !wait_status;
+	if (err || shell.status)
+		*status = shell.status & 0xff;
+	err = err || shell.status;
+	workload__delete(&shell);
+	return !err && !got_signal;
 }
 
 static int run_all(struct stat_cmd *cmd)
@@ -78,11 +96,13 @@ static int run_all(struct stat_cmd *cmd)
 
 		if (config->verbose && config->run_count > 1)
 			fprintf(config->output, "[ perf stat: executing run #%d ... ]\n", i + 1);
-		if (!is_done(cmd->pre, &status)) {
+		if (!is_done(cmd, cmd->pre, &status)) {
 			/* There is a table all the same: of what has not been counted. */
-			if ((!config->run_count || !i) && stat__run_done(cmd->run.stat, &nothing))
+			bool is_due = !i || (!config->run_count && !got_signal);
+
+			if (is_due && stat__run_done(cmd->run.stat, &nothing))
 				return STATUS_FAILED;
-			if (!config->run_count && stat__print(cmd->run.stat))
+			if (is_due && !config->run_count && stat__print(cmd->run.stat))
 				return STATUS_FAILED;
 			break;
 		}
@@ -93,7 +113,7 @@ static int run_all(struct stat_cmd *cmd)
 			return failed;
 		if (!config->run_count && stat__print(cmd->run.stat))
 			return STATUS_FAILED;
-		if (!status && !is_done(cmd->post, &status))
+		if (!status && !is_done(cmd, cmd->post, &status))
 			break;
 		/* A workload that died by a signal ends the series. */
 		if (cmd->run.was_killed)
@@ -202,6 +222,7 @@ static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 	}
 	handle_signals(cmd);
 	status = run_all(cmd);
+	stat_run__end(&cmd->run);
 	if (stat_cmd__close_output(cmd) && !status)
 		status = STATUS_FAILED;
 	if (cmd->run.record && cmd->run.has_counted)
@@ -237,7 +258,7 @@ static void clear(struct stat_cmd *cmd)
 	if (cmd->has_control)
 		control__close(&cmd->control);
 	if (cmd->file)
-		fclose(cmd->file);
+		(void)stat_cmd__close_output(cmd);	/* nothing has been counted */
 	metric_plan__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
 	cgroup_list__delete(cmd->run.plan.cgroups);

@@ -74,6 +74,14 @@ struct counter_ops {
 	/** drop() - count those of cgroups that are gone no more: CGROUP_GONE; their counts stay */
 	int (*drop)(struct counter *self);
 
+	/**
+	 * retire() - count nothing any more, but keep what opening again would take long to get
+	 *
+	 * open() may follow, with another plan of the same events. May be left out. On errors, without
+	 * a message, only destroy() may.
+	 */
+	int (*retire)(struct counter *self);
+
 	/** destroy() - release everything, from any state, evsel->priv included */
 	void (*destroy)(struct counter *self);
 };

@@ -15,6 +15,7 @@
 #include "leader_foreign.h"
 #include "leader_tasks.h"
 #include "msg.h"
+#include "prog_pair.h"
 #include "util.h"
 
 #include <errno.h>
@@ -60,18 +61,35 @@ static int open_calls(struct bperf *bperf)
 	return add_call(bperf, bperf->timer_fd);
 }
 
-static int bperf__open(struct counter *self)
+/* Become one of the leader's runs; the attr map is locked then. */
+static int join(struct bperf *bperf)
 {
-	struct bperf *bperf = to_bperf(self);
+	const struct counter_plan *plan = bperf->base.plan;
 	char *path __cleanup(free_ptr) =
-		self->plan->attr_map_path ? strdup(self->plan->attr_map_path) : attr_map__path();
+		plan->attr_map_path ? strdup(plan->attr_map_path) : attr_map__path();
 	int err;
 
 	if (!path)
 		return -ENOMEM;
-	err = attr_map__lock(path, self->plan->trusted_owners, &bperf->attr_map);
+	err = attr_map__lock(path, plan->trusted_owners, &bperf->attr_map);
+	return err ? err : leader__join(bperf->attr_map, bperf__counts_cgroups(bperf), &bperf->leader);
+}
+
+/* The same for one that has retired: it still is. */
+static int come_back(struct bperf *bperf)
+{
+	int err = attr_map__relock(bperf->attr_map);
+
 	if (!err)
-		err = leader__join(bperf->attr_map, bperf__counts_cgroups(bperf), &bperf->leader);
+		leader__repair(bperf->leader);
+	return err;
+}
+
+static int bperf__open(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+	int err = bperf->leader ? come_back(bperf) : join(bperf);
+
 	if (err)
 		explain__take(self->plan->explain, -1, -err);
 	if (!err)
@@ -205,14 +223,14 @@ static void say_errors(const struct evsel *evsel)
 			priv->last_err == EBUSY ? ": a pinned event that found no free counter" : "");
 }
 
-static void bperf__destroy(struct counter *self)
+/* What nobody will read again; what was missed is said. */
+static void end_counting(struct bperf *bperf)
 {
-	struct bperf *bperf = to_bperf(self);
 	struct evsel *evsel;
 	int i;
 
-	evlist__for_each(self->plan->evlist, evsel, i) {
-		if (evsel->counter != self || !evsel->priv)
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		if (evsel->counter != &bperf->base || !evsel->priv)
 			continue;
 		say_errors(evsel);
 		free(evsel->priv);
@@ -226,19 +244,54 @@ static void bperf__destroy(struct counter *self)
 			bperf_cgroups__missed(bperf->cgroups));
 	if (bperf->progs)
 		bperf_progs__say(bperf->progs);
+}
+
+/* The registry has forgotten them; leaves what open() begins with. */
+static void forget_targets(struct bperf *bperf)
+{
+	bperf_tasks__delete(bperf->tasks);
+	bperf_cgroups__delete(bperf->cgroups);
+	bperf_progs__delete(bperf->progs);
+	bperf->tasks = NULL;
+	bperf->cgroups = NULL;
+	bperf->progs = NULL;
+	close_fd(&bperf->calls_fd);
+	close_fd(&bperf->timer_fd);
+	cpumap__delete(bperf->cpus);
+	bperf->cpus = NULL;
+	free_ptr(&bperf->sharing);
+	bperf->is_enabled = bperf->exec_enables = false;
+}
+
+static int bperf__retire(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+	int err;
+
+	end_counting(bperf);
+	err = attr_map__relock(bperf->attr_map);
+	if (!err) {
+		leader__repair(bperf->leader);
+		err = leader_tasks__remove_scopes(bperf->leader, bperf->leader->run);
+		prog_pairs__leave(bperf->leader, bperf->leader->run);
+	}
+	forget_targets(bperf);
+	attr_map__unlock(bperf->attr_map);
+	return err;
+}
+
+static void bperf__destroy(struct counter *self)
+{
+	struct bperf *bperf = to_bperf(self);
+
+	end_counting(bperf);
 	/* Without the lock we go as a crash would: the next run cleans up. */
 	if (bperf->leader && !attr_map__relock(bperf->attr_map))
 		leader__leave(bperf->leader);
 	/* The lock is kept until our references are gone, so that who comes next sees all or nothing. */
-	bperf_tasks__delete(bperf->tasks);
-	bperf_cgroups__delete(bperf->cgroups);
-	bperf_progs__delete(bperf->progs);
+	forget_targets(bperf);
 	leader__delete(bperf->leader);
 	attr_map__delete(bperf->attr_map);
-	close_fd(&bperf->calls_fd);
-	close_fd(&bperf->timer_fd);
-	cpumap__delete(bperf->cpus);
-	free(bperf->sharing);
 	free(bperf);
 }
 
@@ -253,6 +306,7 @@ static const struct counter_ops bperf_ops = {
 	.drop = bperf__drop,
 	.calls_fd = bperf__calls_fd,
 	.answer = bperf__answer,
+	.retire = bperf__retire,
 	.destroy = bperf__destroy,
 };
 

@@ -48,7 +48,7 @@ static char *read_cpuid(void)
 
 char *cpuid__get(void)
 {
-	const char *given = getenv("PERF_CPUID");
+	const char *given = secure_getenv("PERF_CPUID");
 
 	return given ? strdup(given) : read_cpuid();
 }

@@ -27,46 +27,32 @@ static void warn_syntax(const char *path, const char *text, size_t offset, const
 	pr_warn("%s:%d:%d: no JSON: %s: the file is left out", path, line, column, why);
 }
 
+/* One value and nothing behind it. */
 static struct json_object *parse_text(const char *path, const char *text, size_t len)
 {
 	struct json_tokener *tokener = json_tokener_new();
-	struct json_object *json = NULL;
+	struct json_object *json;
 	enum json_tokener_error error;
+	size_t end;
 
 	if (!tokener)
 		return NULL;
 	/* The final NUL tells the parser that no more is to come. */
 	json = json_tokener_parse_ex(tokener, text, len + 1);
 	error = json_tokener_get_error(tokener);
-	if (!json)
-		warn_syntax(path, text, json_tokener_get_parse_end(tokener),
-			    json_tokener_error_desc(error));
+	end = json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);
-	return json;
-}
-
-/* Whether a text may define that: most files have one kind, and to parse costs more than to look. */
-static bool mentions(const char *text, enum definition_kind kind)
-{
-	if (kind == DEFINES_METRICS)
-		return strstr(text, "\"MetricName\"");
-	return strstr(text, "\"EventName\"") || strstr(text, "\"ArchStdEvent\"");
-}
-
-static void parse_file(struct definition_file *file, enum definition_kind kind)
-{
-	size_t len;
-	char *text __cleanup(free_ptr) = read_file(file->path, &len);
-
-	if (!text) {
-		pr_warn("%s: %s: the file is left out", file->path, strerror(errno));
-		file->is_parsed = true;
-		return;
+	if (!json) {
+		warn_syntax(path, text, end, json_tokener_error_desc(error));
+		return NULL;
 	}
-	if (!mentions(text, kind))
-		return;
-	file->is_parsed = true;
-	file->json = parse_text(file->path, text, len);
+	while (end < len && isspace((unsigned char)text[end]))
+		end++;
+	if (end >= len)
+		return json;
+	warn_syntax(path, text, end, "more behind its end");
+	json_object_put(json);
+	return NULL;
 }
 
 /* The array of objects: the file itself, or the member of that name. */
@@ -78,6 +64,37 @@ static struct json_object *find_array(struct json_object *json, const char *memb
 	    !json_object_object_get_ex(json, member, &array))
 		return NULL;
 	return json_object_is_type(array, json_type_array) ? array : NULL;
+}
+
+/* Whether a text may define that: most files have one kind, and to parse costs more than to look. */
+static bool mentions(const char *text, enum definition_kind kind)
+{
+	switch (kind) {
+	case DEFINES_METRICS:
+		return strstr(text, "\"MetricName\"");
+	case DEFINES_EVENTS:
+		return strstr(text, "\"EventName\"") || strstr(text, "\"ArchStdEvent\"");
+	default:
+		return true;
+	}
+}
+
+void definition_file__parse(struct definition_file *file, enum definition_kind kind)
+{
+	size_t len;
+	char *text __cleanup(free_ptr) = file->is_parsed ? NULL : read_file(file->path, &len);
+
+	if (file->is_parsed || (text && !mentions(text, kind)))
+		return;
+	file->is_parsed = true;
+	if (!text) {
+		pr_warn("%s: %s: the file is left out", file->path, strerror(errno));
+		return;
+	}
+	file->json = parse_text(file->path, text, len);
+	if (file->json && !find_array(file->json, "Events") && !find_array(file->json, "Metrics"))
+		pr_warn("%s: neither an array nor \"Events\" or \"Metrics\": the file is left out",
+			file->path);
 }
 
 /* The text of a member, of a number too; NULL without it, or when it is empty. Borrowed. */
@@ -398,13 +415,8 @@ int definition_file__read(struct definitions *defs, struct definition_file *file
 	size_t i;
 	int err = 0;
 
-	if (!file->is_parsed)
-		parse_file(file, kind);
+	definition_file__parse(file, kind);
 	array = find_array(file->json, kind == DEFINES_METRICS ? "Metrics" : "Events");
-	if (!array && file->json && find_array(file->json, "Events") == NULL &&
-	    find_array(file->json, "Metrics") == NULL)
-		pr_warn("%s: neither an array nor \"Events\" or \"Metrics\": the file is left out",
-			file->path);
 	for (i = 0; array && i < json_object_array_length(array) && !err; i++) {
 		object = json_object_array_get_idx(array, i);
 		if (!json_object_is_type(object, json_type_object))

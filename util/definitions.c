@@ -255,11 +255,17 @@ static int add_dir(struct definitions *defs, const char *dir)
 	return err;
 }
 
+/* A file that somebody names is meant: what is wrong with it is said, whatever it was to define. */
 static int add_path(struct definitions *defs, const char *path)
 {
+	int err;
+
 	if (is_dir(path))
 		return add_dir(defs, path);
-	return access(path, R_OK) ? -errno : add_file(defs, path, NULL, false);
+	err = access(path, R_OK) ? -errno : add_file(defs, path, NULL, false);
+	if (!err)
+		definition_file__parse(&defs->files[defs->nr_files - 1], DEFINES_ANYTHING);
+	return err;
 }
 
 int definitions__add_file(struct definitions *defs, const char *path)
@@ -297,7 +303,7 @@ static char *shipped_dir(void)
 
 static void add_places(struct definitions *defs)
 {
-	const char *given = getenv("PERF_METRICS_PATH");
+	const char *given = secure_getenv("PERF_METRICS_PATH");
 	char *paths __cleanup(free_ptr) = given ? strdup(given) : NULL;
 	char *shipped __cleanup(free_ptr) = shipped_dir(), *rest = paths, *path;
 	int err;

@@ -33,12 +33,20 @@ struct definitions {
 	int nr_standard, cap_standard;
 };
 
-enum definition_kind { DEFINES_EVENTS, DEFINES_METRICS };
+/* DEFINES_ANYTHING: even nothing. */
+enum definition_kind { DEFINES_EVENTS, DEFINES_METRICS, DEFINES_ANYTHING };
+
+/**
+ * definition_file__parse() - read the file, once, if it looks like defining something of that kind
+ *
+ * What it has is not among the definitions yet; files that are no JSON are warned of.
+ */
+void definition_file__parse(struct definition_file *file, enum definition_kind kind);
 
 /**
  * definition_file__read() - put what a file defines of one kind behind what there is
  *
- * Files that are no JSON are warned of. Return: 0 or -ENOMEM.
+ * It is parsed for that, if it has not been. Return: 0 or -ENOMEM.
  */
 int definition_file__read(struct definitions *defs, struct definition_file *file,
 			  enum definition_kind kind);

@@ -117,7 +117,6 @@ static char *unescape_id(struct parser *p, const char *text, size_t len)
 			n += sprintf(out + n, "%d", p->param);
 			continue;
 		}
-		p->expr->has_param |= text[i] == '?';
 		out[n++] = text[i];
 	}
 	out[n] = '\0';
@@ -427,9 +426,4 @@ int metric_expr__nr_ids(const struct metric_expr *expr)
 const char *metric_expr__id(const struct metric_expr *expr, int id)
 {
 	return expr->ids[id];
-}
-
-bool metric_expr__has_param(const struct metric_expr *expr)
-{
-	return expr->has_param;
 }

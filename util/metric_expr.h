@@ -45,9 +45,6 @@ void metric_expr__delete(struct metric_expr *expr);
 int metric_expr__nr_ids(const struct metric_expr *expr);
 const char *metric_expr__id(const struct metric_expr *expr, int id);
 
-/** metric_expr__has_param() - an identifier held a '?' that no @param replaced */
-bool metric_expr__has_param(const struct metric_expr *expr);
-
 /**
  * metric_expr__find_needed() - which identifiers a value is needed of
  * @needed: array of metric_expr__nr_ids() flags, set or cleared

@@ -49,7 +49,6 @@ struct metric_expr {
 	char **ids;
 	int nr_ids;
 	int root;
-	bool has_param;
 };
 
 #endif

@@ -73,7 +73,6 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 			   config->aggr_mode != AGGR_PROG;
 	const struct conflict conflicts[] = {
 		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
-		{ cmd->metrics.td_level > MAX_TD_LEVEL, "--td-level: at most 6" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
 		{ config->run_count != 1 && !target->argc, "-r needs a command to repeat" },
 		{ config->metric_only && config->run_count > 1, "--metric-only and -r: not together" },
@@ -93,8 +92,6 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 		{ (cmd->nr_cgroups || cmd->each_cgroup) &&
 			  (target__has_task(target) || target->per_thread),
 		  "a cgroup is counted on CPUs: -G and --for-each-cgroup need -a or -C" },
-		{ (cmd->nr_cgroups || cmd->each_cgroup) && target->bpf_list,
-		  "-b and cgroups: not together" },
 		{ config->sort_event && !cmd->each_cgroup, "--sort needs --for-each-cgroup" },
 		{ config->top && !cmd->each_cgroup, "--top needs --for-each-cgroup" },
 		{ target->bpf_list && (cmd->nr_cgroups || cmd->each_cgroup),

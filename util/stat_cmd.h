@@ -25,6 +25,15 @@ struct stat_record;
 
 #define NO_LOG_FD INT_MIN
 
+/* What is behind the FILE of -o or --log-fd. */
+struct stat_output {
+	int fd;
+	bool is_new;		/* this run made the file, and nothing is in it */
+	bool replaces;		/* the file's old text is still there */
+	bool is_over;		/* what comes now is dropped */
+	int err;		/* of the first write that failed, -errno; 0: none */
+};
+
 struct stat_cmd {
 	struct stat_run run;
 	struct definitions *defs;
@@ -45,12 +54,13 @@ struct stat_cmd {
 	const char *each_cgroup;	/* --for-each-cgroup LIST */
 	const char *control_spec;	/* --control; NULL: none */
 	bool has_control;		/* it has been opened */
-	const char *pre, *post;		/* commands before and after each run */
+	char *pre, *post;		/* commands before and after each run */
 	bool sync;			/* -S: flush file systems before each run */
 	const char *output_path;	/* -o */
 	int log_fd;
 	bool append;
 	bool quiet;
+	struct stat_output output;
 	FILE *file;			/* what -o or --log-fd opened; NULL: stderr */
 	const char *data_path;		/* perf stat record: -o; NULL: not that */
 	struct stat_extra extra;	/* what is recorded of the run */
@@ -104,10 +114,19 @@ int stat_cmd__add_events(struct stat_cmd *cmd);
 
 /* --- stat_output.c --- */
 
-/** stat_cmd__open_output() - where the counts go. Return: 0, or an exit status after a message */
+/**
+ * stat_cmd__open_output() - where the counts go
+ *
+ * A file is opened, but keeps its old text until the first table. Return: 0, or an exit status after
+ * a message.
+ */
 int stat_cmd__open_output(struct stat_cmd *cmd);
 
-/** stat_cmd__close_output() - everything has been printed. Return: 0, or -errno after a message */
+/**
+ * stat_cmd__close_output() - everything has been printed, or nothing will be
+ *
+ * A new file without a table in it is removed. Return: 0, or -errno after a message.
+ */
 int stat_cmd__close_output(struct stat_cmd *cmd);
 
 #endif

@@ -96,6 +96,10 @@ int stat_cmd__add_metrics(struct stat_cmd *cmd)
 {
 	const struct stat_config *config = &cmd->run.config;
 
+	if (cmd->metrics.td_level > MAX_TD_LEVEL) {
+		pr_err("--td-level: at most %d", MAX_TD_LEVEL);
+		return STATUS_INVALID;
+	}
 	stat_cmd__set_metric_scope(cmd);
 	/* Thresholds only colour, and in these formats there is nothing to be coloured. */
 	cmd->metrics.options.no_threshold |= config->csv_sep || (config->metric_only && config->json);

@@ -105,27 +105,17 @@ static int answer(struct stat_pass *pass)
 static void wait_next(struct stat_pass *pass, const sigset_t *unblocked)
 {
 	struct stat_run *run = pass->run;
-	struct pollfd fds[2 + NR_COUNTERS + pass->nr_waits];
+	struct pollfd fds[2 + NR_COUNTERS];
 	uint64_t at_ns, now_ns = clock_ns();
 	struct timespec timeout, *wait = NULL;
 	int nr = 0;
 
 	if (run->control)
 		fds[nr++] = (struct pollfd){ .fd = run->control->fd, .events = POLLIN };
-	if (pass->workload.pid)
-		fds[nr++] = (struct pollfd){ .fd = pass->workload.pid_fd, .events = POLLIN };
+	fds[nr++] = (struct pollfd){ .fd = stat_pass__task_fd(pass), .events = POLLIN };
 	for (int c = 0; c < NR_COUNTERS; c++) {
 		fds[nr] = (struct pollfd){ .fd = stat_pass__calls_fd(pass, c), .events = POLLIN };
 		nr += fds[nr].fd >= 0;
-	}
-	/* One that is still there is enough to wait on: those that ended would end every wait. */
-	for (int i = 0; i < pass->nr_waits; i++) {
-		struct pollfd one = { .fd = pass->waits[i].fd, .events = POLLIN };
-
-		if (one.fd >= 0 && !poll(&one, 1, 0)) {
-			fds[nr++] = one;
-			break;
-		}
 	}
 	at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns), pass->end_at_ns);
 	if (stat_pass__needs_polling(pass))

@@ -8,32 +8,109 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static FILE *open_log_fd(const struct stat_cmd *cmd)
+/*
+ * Behind a FILE of ours: what the file had goes with the first text that is flushed, and that is a
+ * table's. A run that is refused leaves the file as it was, or none.
+ */
+static ssize_t write_text(void *cookie, const char *text, size_t len)
 {
-	/* A copy, so that closing it at the end is ours alone. */
-	int fd = fcntl(cmd->log_fd, F_DUPFD_CLOEXEC, 3);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, cmd->append ? "a" : "w");
+	struct stat_output *output = cookie;
+	size_t done = 0;
 
+	if (output->is_over)
+		return len;
+	if (output->replaces && ftruncate(output->fd, 0))
+		goto fail;
+	output->replaces = output->is_new = false;
+	while (done < len) {
+		ssize_t nr = write(output->fd, text + done, len - done);
+
+		if (nr < 0)
+			goto fail;
+		done += nr;
+	}
+	return len;
+fail:
+	if (!output->err)
+		output->err = -errno;
+	return 0;
+}
+
+static int close_text(void *cookie)
+{
+	struct stat_output *output = cookie;
+	int fd = output->fd;
+
+	output->fd = -1;
+	return close(fd);
+}
+
+static FILE *open_text(struct stat_output *output)
+{
+	static const cookie_io_functions_t functions = { .write = write_text, .close = close_text };
+
+	return fopencookie(output, "w", functions);
+}
+
+static FILE *open_log_fd(struct stat_cmd *cmd)
+{
+	struct stat_output *output = &cmd->output;
+	FILE *file = NULL;
+	int flags;
+
+	/* A copy, so that closing it at the end is ours alone. */
+	output->fd = fcntl(cmd->log_fd, F_DUPFD_CLOEXEC, 3);
+	flags = output->fd < 0 ? -1 : fcntl(output->fd, F_GETFL);
+	if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) {
+		flags = -1;
+		errno = EINVAL;
+	}
+	if (flags >= 0 && (!cmd->append || !fcntl(output->fd, F_SETFL, flags | O_APPEND)))
+		file = open_text(output);
 	if (!file) {
 		pr_err("--log-fd %d: %s", cmd->log_fd, strerror(errno));
-		close_fd(&fd);
+		close_fd(&output->fd);
 	}
 	return file;
 }
 
-static FILE *open_file(const struct stat_cmd *cmd)
+static FILE *open_file(struct stat_cmd *cmd)
 {
-	FILE *file = fopen(cmd->output_path, cmd->append ? "ae" : "we");
+	struct stat_output *output = &cmd->output;
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (cmd->append ? O_APPEND : 0);
 	time_t now = time(NULL);
+	FILE *file = NULL;
+	struct stat st;
 
-	if (!file)
+	output->fd = open(cmd->output_path, flags | O_EXCL, 0666);
+	output->is_new = output->fd >= 0;
+	if (output->fd < 0 && errno == EEXIST)
+		output->fd = open(cmd->output_path, flags, 0666);
+	if (output->fd >= 0) {
+		output->replaces = !cmd->append && !fstat(output->fd, &st) && S_ISREG(st.st_mode);
+		file = open_text(output);
+	}
+	if (!file) {
 		pr_err("cannot create the output file '%s': %s", cmd->output_path, strerror(errno));
-	else if (!cmd->run.config.json)
+		close_fd(&output->fd);
+	} else if (!cmd->run.config.json) {
 		fprintf(file, "# started on %s\n", ctime(&now));
+	}
 	return file;
+}
+
+/* The file that this run has made, if it is still the one of that name. */
+static void remove_new(const struct stat_cmd *cmd)
+{
+	struct stat here, there;
+
+	if (!fstat(cmd->output.fd, &here) && !lstat(cmd->output_path, &there) &&
+	    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+		unlink(cmd->output_path);
 }
 
 int stat_cmd__open_output(struct stat_cmd *cmd)
@@ -41,6 +118,7 @@ int stat_cmd__open_output(struct stat_cmd *cmd)
 	struct stat_config *config = &cmd->run.config;
 
 	config->output = stderr;
+	cmd->output.fd = -1;
 	if (cmd->quiet) {
 		cmd->file = fopen("/dev/null", "we");
 		if (!cmd->file)
@@ -57,7 +135,7 @@ int stat_cmd__open_output(struct stat_cmd *cmd)
 	}
 	if (cmd->file)
 		config->output = cmd->file;
-	config->color = isatty(fileno(config->output));
+	config->color = isatty(cmd->file ? cmd->output.fd : STDERR_FILENO);
 	if (config->interval_clear && !config->color) {
 		pr_err("--interval-clear: the output is no terminal");
 		return STATUS_FAILED;
@@ -67,10 +145,14 @@ int stat_cmd__open_output(struct stat_cmd *cmd)
 
 int stat_cmd__close_output(struct stat_cmd *cmd)
 {
-	int err = 0;
+	struct stat_output *output = &cmd->output;
+	int err = output->err;
 
-	fflush(cmd->run.config.output);
-	if (ferror(cmd->run.config.output))
+	/* Tables have been flushed: what is left is the beginning of one that never came. */
+	output->is_over = true;
+	if (output->is_new && !err)
+		remove_new(cmd);
+	if (!err && ferror(cmd->run.config.output))
 		err = -EIO;
 	if (cmd->file && fclose(cmd->file) && !err)
 		err = -errno;

@@ -66,8 +66,12 @@ int stat_pass__assign_counters(struct stat_pass *pass, int first)
 
 int stat_pass__open(struct stat_pass *pass)
 {
-	int err = stat_pass__assign_counters(pass, 0);
+	struct stat_run *run = pass->run;
+	int err;
 
+	pass->counters[BPERF] = run->kept;
+	run->kept = NULL;
+	err = stat_pass__assign_counters(pass, 0);
 	for (int c = 0; c < NR_COUNTERS && !err; c++) {
 		if (pass->counters[c])
 			err = pass->counters[c]->ops->open(pass->counters[c]);
@@ -198,10 +202,24 @@ int stat_pass__call(struct stat_pass *pass,
 	return err;
 }
 
-void stat_pass__close(struct stat_pass *pass)
+void stat_pass__close(struct stat_pass *pass, bool keep)
 {
+	struct stat_run *run = pass->run;
+
 	for (int c = 0; c < NR_COUNTERS; c++) {
-		if (pass->counters[c])
-			pass->counters[c]->ops->destroy(pass->counters[c]);
+		struct counter *counter = pass->counters[c];
+
+		if (keep && counter && counter->ops->retire && !counter->ops->retire(counter))
+			run->kept = counter;
+		else if (counter)
+			counter->ops->destroy(counter);
 	}
+}
+
+void stat_run__end(struct stat_run *run)
+{
+	if (!run->kept)
+		return;
+	run->kept->ops->destroy(run->kept);
+	run->kept = NULL;
 }

@@ -55,8 +55,8 @@ int stat_pass__call(struct stat_pass *pass,
 /** stat_pass__calls_fd() - readable when back end @c wants to be called; -1: never */
 int stat_pass__calls_fd(const struct stat_pass *pass, int c);
 
-/** stat_pass__close() - release all back ends and their events */
-void stat_pass__close(struct stat_pass *pass);
+/** stat_pass__close() - release all back ends and their events; @keep: what the next pass can use, too */
+void stat_pass__close(struct stat_pass *pass, bool keep);
 
 /* --- stat_tasks.c --- */
 
@@ -69,11 +69,11 @@ int stat_pass__watch_tasks(struct stat_pass *pass);
 /** stat_pass__is_target_gone() - whether everything that was to be counted has ended */
 bool stat_pass__is_target_gone(struct stat_pass *pass);
 
-/** stat_pass__needs_polling() - whether there is a task that only looking tells the end of */
-bool stat_pass__needs_polling(const struct stat_pass *pass);
+/** stat_pass__task_fd() - readable when a task of the target, not gone yet, ends; -1: none is */
+int stat_pass__task_fd(const struct stat_pass *pass);
 
-/** stat_pass__end_workload() - tell one that still runs to end, and wait briefly */
-void stat_pass__end_workload(struct stat_pass *pass);
+/** stat_pass__needs_polling() - whether only looking for tasks tells that the target is gone */
+bool stat_pass__needs_polling(const struct stat_pass *pass);
 
 /** stat_pass__status() - the workload's exit status, 0 without one; sets run->was_killed */
 int stat_pass__status(struct stat_pass *pass);

@@ -113,7 +113,8 @@ int stat_run__once(struct stat_run *run, int *status)
 	if (err)
 		goto out;
 	err = stat_pass__loop(&pass);
-	stat_pass__end_workload(&pass);
+	/* What a command does on the way out is counted, too. */
+	workload__end(&pass.workload);
 	if (!err)
 		err = finish(&pass);
 	failed = err ? STATUS_FAILED : 0;
@@ -124,7 +125,8 @@ out:
 		pr_err("out of memory");
 	explain__delete(run->plan.explain);
 	run->plan.explain = NULL;
-	stat_pass__close(&pass);
+	/* Between the passes of a series, what is shared stays open; it is ours to close when one fails. */
+	stat_pass__close(&pass, !failed && run->config.run_count != 1);
 	stat_pass__release_tasks(&pass);
 	return failed;
 }

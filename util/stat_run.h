@@ -36,6 +36,7 @@ struct stat_run {
 	struct control *control;	/* NULL: none */
 	struct stat_record *record;	/* gets the counts, too; NULL: perf stat record was not asked for */
 	const struct stat_extra *extra;	/* what that says of the run */
+	struct counter *kept;		/* from one stat_run__once() to the next; NULL: none */
 	bool has_counted;		/* set by stat_run__once(): to the end, without an error of ours */
 	bool was_killed;		/* set by stat_run__once(): a signal ended the workload */
 	const volatile sig_atomic_t *signal;	/* the signal that asks us to end; 0: none yet */
@@ -53,8 +54,11 @@ int stat_run__assign(struct stat_run *run);
  * stat_run__once() - count once, from opening to the last read; print intervals on the way
  *
  * Return: 0 or a positive exit status after a message: nothing was counted. @status receives the
- * exit status of the run itself: the workload's.
+ * exit status of the run itself: the workload's. The last one is to be followed by stat_run__end().
  */
 int stat_run__once(struct stat_run *run, int *status);
+
+/** stat_run__end() - release what was kept for another stat_run__once() */
+void stat_run__end(struct stat_run *run);
 
 #endif

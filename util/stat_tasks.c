@@ -8,15 +8,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* How long a workload may take to follow our SIGTERM before its counts are printed without it. */
-#define TERM_WAIT_MS 200
 
 int stat_pass__find_threads(struct stat_pass *pass)
 {
@@ -96,33 +92,24 @@ bool stat_pass__is_target_gone(struct stat_pass *pass)
 	return true;
 }
 
-bool stat_pass__needs_polling(const struct stat_pass *pass)
+int stat_pass__task_fd(const struct stat_pass *pass)
 {
 	if (pass->workload.pid)
-		return pass->workload.pid_fd < 0;
+		return pass->workload.pid_fd;
+	/* One that is still there is enough to wait on: those that ended would end every wait. */
 	for (int i = 0; i < pass->nr_waits; i++) {
-		if (pass->waits[i].fd < 0)
-			return true;
+		struct pollfd one = { .fd = pass->waits[i].fd, .events = POLLIN };
+
+		if (one.fd >= 0 && !poll(&one, 1, 0))
+			return one.fd;
 	}
-	return false;
+	return -1;
 }
 
-/*
- * A workload that still runs when we end is told to, and its end is waited for briefly, so that
- * what it does on the way out is counted, too.
- */
-void stat_pass__end_workload(struct stat_pass *pass)
+/* While a process is there, and its descriptor is its last thread's, the target is not gone. */
+bool stat_pass__needs_polling(const struct stat_pass *pass)
 {
-	uint64_t until_ns = clock_ns() + TERM_WAIT_MS * NSEC_PER_MSEC;
-
-	if (!pass->workload.pid || pass->workload.is_done)
-		return;
-	kill(pass->workload.pid, SIGTERM);
-	while (!workload__wait(&pass->workload, false) && clock_ns() < until_ns) {
-		struct pollfd fd = { .fd = pass->workload.pid_fd, .events = POLLIN };
-
-		poll(&fd, 1, fd.fd >= 0 ? TERM_WAIT_MS : 1);
-	}
+	return (pass->workload.pid || pass->nr_waits) && stat_pass__task_fd(pass) < 0;
 }
 
 int stat_pass__status(struct stat_pass *pass)

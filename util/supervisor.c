@@ -13,7 +13,7 @@
 void supervisor__ready(void)
 {
 	static const char ready[] = "READY=1";
-	const char *name = getenv("NOTIFY_SOCKET");
+	const char *name = secure_getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd __cleanup(close_fd) = -1;
 	size_t len;

@@ -117,11 +117,14 @@ static void judge(const struct evsel *plain, const struct evsel *shared, const s
 		result->plain += one->val;
 		result->inner += inner;
 		result->outer += all->val;
+		/* One that differs is wrong, whatever else the other CPUs tell. */
+		if (result->verdict == VERDICT_DIFFERS)
+			continue;
 		if (shared->counts->offline[i])
 			result->verdict = VERDICT_OFFLINE;
 		else if (one->run < one->ena || all->run < all->ena)
 			result->verdict = VERDICT_MULTIPLEXED;
-		else if (result->verdict == VERDICT_AGREES && is_outside(one->val, inner, all->val)) {
+		else if (is_outside(one->val, inner, all->val)) {
 			result->verdict = VERDICT_DIFFERS;
 			result->cpu = plain->cpus->cpu[i];
 		}

@@ -5,10 +5,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+/* How long a command may take to follow our SIGTERM before the run goes on without it. */
+#define TERM_WAIT_MS 200
+/* How often the end is looked for where no descriptor tells of it. */
+#define POLL_MS 50
 
 /* In the child: wait for the word, then become the command. Only what is safe after fork(). */
 static void run_child(char *const *argv, int go_fd, int err_fd)
@@ -113,6 +119,36 @@ bool workload__wait(struct workload *workload, bool block)
 	workload->user_ns = timeval_ns(&usage.ru_utime);
 	workload->sys_ns = timeval_ns(&usage.ru_stime);
 	return true;
+}
+
+bool workload__wait_unless(struct workload *workload, const volatile sig_atomic_t *signal)
+{
+	/* Without a descriptor its end is looked for. */
+	static const struct timespec poll_time = { .tv_nsec = POLL_MS * NSEC_PER_MSEC };
+	struct pollfd fd = { .fd = workload->pid_fd, .events = POLLIN };
+	sigset_t blocked, unblocked;
+
+	/* A signal that comes before ppoll() ends it, too. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	while (!workload__wait(workload, false) && !*signal)
+		ppoll(&fd, 1, fd.fd >= 0 ? NULL : &poll_time, &unblocked);
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	return workload->is_done;
+}
+
+void workload__end(struct workload *workload)
+{
+	uint64_t until_ns = clock_ns() + TERM_WAIT_MS * NSEC_PER_MSEC;
+	struct pollfd fd = { .fd = workload->pid_fd, .events = POLLIN };
+
+	if (!workload->pid || workload->is_done)
+		return;
+	kill(workload->pid, SIGTERM);
+	while (!workload__wait(workload, false) && clock_ns() < until_ns)
+		poll(&fd, 1, fd.fd >= 0 ? TERM_WAIT_MS : 1);
 }
 
 void workload__delete(struct workload *workload)

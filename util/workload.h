@@ -2,6 +2,7 @@
 #ifndef PERF_UTIL_WORKLOAD_H
 #define PERF_UTIL_WORKLOAD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,6 +36,21 @@ int workload__start(struct workload *workload);
 
 /** workload__wait() - reap it: at once when it has ended; @block: wait for it. Whether it is done */
 bool workload__wait(struct workload *workload, bool block);
+
+/**
+ * workload__wait_unless() - wait for its end, or for a signal
+ * @signal: what the handlers of SIGINT and SIGTERM set; these must not be blocked
+ *
+ * Return: whether it is done.
+ */
+bool workload__wait_unless(struct workload *workload, const volatile sig_atomic_t *signal);
+
+/**
+ * workload__end() - tell it to end, if it still runs, and wait briefly
+ *
+ * What it does on the way out is over then, unless it takes longer.
+ */
+void workload__end(struct workload *workload);
 
 /** workload__delete() - end it if it still is held, close descriptors; a running one is left alone */
 void workload__delete(struct workload *workload);

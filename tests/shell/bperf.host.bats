@@ -91,6 +91,51 @@ end_run() {
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 }
 
+# nothing_of_series : its end, or that of a series in which something failed, left nothing
+nothing_of_series() {
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+	[ "$(entries)" = 0 ]
+}
+
+@test "the runs of a series share one leader, each counts its own, and nothing stays" {
+	local links=$BATS_TEST_TMPDIR/links out=$BATS_TEST_TMPDIR/out mode status=0
+	local post="perf bperf list -j --bpf-attr-map '$ATTR_MAP' | jq -c '[(.runs | length), .events[].\"link-id\"]' >>'$links'"
+	for mode in -a -i "-a --for-each-cgroup /"; do
+		: >"$links"
+		# shellcheck disable=SC2086 # words
+		shared -r 3 $mode -x, -o "$out" --post "$post" -e page-faults,cs "$WORKLOADS/faults" 500
+		cat "$links" "$out"
+		[ "$(wc -l <"$links")" = 3 ]
+		[ "$(sort -u "$links" | wc -l)" = 1 ]
+		grep -qEx '\[1,([0-9]+),\1\]' "$links"
+		nothing_of_series
+	done
+	# ended by its command, by a command that cannot be had, and by a signal
+	shared -r 3 -a -x, -o "$out" -e cs sh -c 'kill -9 $$' || status=$?
+	[ "$status" = 137 ]
+	nothing_of_series
+	cp "$WORKLOADS/faults" "$BATS_TEST_TMPDIR/gone"
+	refute shared -r 3 -a -x, -o "$out" --post "rm '$BATS_TEST_TMPDIR/gone'" -e cs "$BATS_TEST_TMPDIR/gone" 1
+	nothing_of_series
+	: >"$links"
+	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -r 0 -a -e cs \
+		--post "echo >>'$links'; exec sleep 1000" true
+	wait_for grep -q '' "$links"
+	has_runs 1
+	end_run INT $!
+	[ "$ended" = 130 ]
+	nothing_of_series
+	# killed between two runs: who comes next cleans up
+	: >"$links"
+	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -r 0 -a -e cs \
+		--post "echo >>'$links'; exec sleep 1000" true
+	wait_for grep -q '' "$links"
+	end_run KILL $!
+	shared -a -x, -o "$out" -e cs true
+	nothing_of_series
+}
+
 @test "SIGKILL of perf while its command is held: the command never runs" {
 	mkdir "${ATTR_MAP}_lock"
 	exec 9<"${ATTR_MAP}_lock"

@@ -205,6 +205,23 @@ announce() {
 	[ "$(tail -n 1 "$T/verify")" = "1 of 2 events differ" ]
 }
 
+@test "verify: what differs is found, also when another CPU goes offline" {
+	[ "${PLACE:-}" = amd ] || skip "CPUs go offline in the emulated machine only"
+	local verify status=0
+	run_in_background -a -e cpu-clock
+	# shellcheck disable=SC2046 # words
+	/usr/sbin/bpftool map delete id "$(leader_map events)" key $(number 0)
+	background "$T/verify" perf bperf verify --bpf-attr-map "$ATTR_MAP" --time 10000
+	verify=$!
+	wait_for has_runs 2
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	wait $verify || status=$?
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	cat "$T/verify"
+	grep -Eq '^cpu-clock .*  DIFFER on CPU 0$' "$T/verify"
+	[ "$status" = 2 ]
+}
+
 @test "verify: what cannot be counted is no agreement" {
 	[ "${PLACE:-}" != arm1 ] && [ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	local status=0
@@ -230,9 +247,10 @@ announce() {
 	fails_with 129 "perf bperf: unknown command 'lists'" perf bperf lists
 	fails_with 129 "perf bperf: list takes no argument 'all'" perf bperf list all
 	fails_with 129 "perf bperf: unknown switch \`j'" perf bperf prune -j
-	fails_with 1 "perf bperf: 'cs': only events that stand alone and are the kernel's can be verified" \
+	fails_with 129 "event syntax error: 'nosuch'" bperf verify -e nosuch
+	fails_with 129 "perf bperf: 'cs': only events that stand alone and are the kernel's can be verified" \
 		bperf verify -e '{cs,faults}'
-	fails_with 1 "perf bperf: 'duration_time': only events that stand alone and are the kernel's can be verified" \
+	fails_with 129 "perf bperf: 'duration_time': only events that stand alone and are the kernel's can be verified" \
 		bperf verify -e duration_time
 	fails_with 129 "" perf bperf
 	shared -a -x, -o "$T/out" -e cs true

@@ -210,4 +210,18 @@ is_waiting() {
 	# what the environment says about where things are is the user's, who has no such privileges
 	fails_with 1 "perf stat: cannot share events through '/tmp/none': not on a BPF file system (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)" \
 		as_nobody env BPF_PATH="$mine" "$mine/perf" stat --bpf-counters --bpf-attr-map /tmp/none -a true
+	mkdir -p "$mine/defs/core"
+	printf 'OURS,v1,core,core\n' >"$mine/defs/mapfile.csv"
+	printf '[{"MetricName": "ours", "MetricExpr": "dummy"}]\n' >"$mine/defs/core/ours.json"
+	local -a from_environment=(env PERF_METRICS_PATH="$mine/defs" PERF_CPUID=OURS
+		NOTIFY_SOCKET=/nonexistent "$mine/perf" stat)
+	refute as_nobody "${from_environment[@]}" -M ours true 2>"$T/said"
+	head -n 1 "$T/said" | grep -qxF "Cannot find metric or group \`ours'"
+	refute as_nobody "${from_environment[@]}" --metrics-file "$mine/defs" -M ours true 2>"$T/said"
+	as_nobody "${from_environment[@]}" -v -a -e dummy --timeout 100 2>"$T/said"
+	refute grep NOTIFY_SOCKET "$T/said"
+	# of a program without privileges they are heeded
+	setcap -r "$mine/perf"
+	as_nobody "${from_environment[@]}" -x, -M ours true 2>"$T/said"
+	grep -q ours "$T/said"
 }

@@ -68,7 +68,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		perf stat -e $C --for-each-cgroup "$name/a" true
 	says 22 "perf stat: -G and --for-each-cgroup: not together" \
 		perf stat -a -e $C -G "$name/a" --for-each-cgroup "$name/a" true
-	says 22 "perf stat: -b and cgroups: not together" \
+	says 22 "perf stat: -b and -G or --for-each-cgroup: not together: BPF programs are counted whoever runs them" \
 		perf stat -b 1 -e $C --for-each-cgroup "$name/a" true
 	says 22 "perf stat: --sort needs --for-each-cgroup" perf stat -a -e $C --sort $C true
 	says 22 "perf stat: --sort cycles: not one of the events that are counted" \

@@ -184,6 +184,7 @@ setup() {
 		EOF
 	done
 	refused 22 perf stat --td-level 7 true <<<"perf stat: --td-level: at most 6"
+	refused 22 perf stat --td-level 12 --topdown true <<<"perf stat: --td-level: at most 6"
 }
 
 @test "what cannot be" {
@@ -206,6 +207,20 @@ setup() {
 		perf stat --metrics-file /nonexistent true
 	echo '{' >"$metrics"
 	perf stat -M page_faults_per_second --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&-
-	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:"*": the file is left out" ]] || cat "$BATS_TEST_TMPDIR/err"
+	cat "$BATS_TEST_TMPDIR/err"
+	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:1: no JSON: "*": the file is left out" ]]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/err")" = 1 ]
 	grep -q faults/sec "$BATS_TEST_TMPDIR/out"
+	# what nobody asks a file for is no reason not to look
+	unset PERF_METRICS_PATH
+	refused 0 perf stat --metrics-file "$metrics" -e dummy:u --quiet true \
+		<"$BATS_TEST_TMPDIR/err"
+	echo '[] ]' >"$metrics"
+	refused 0 perf stat --metrics-file "$metrics" -e dummy:u --quiet true <<-EOF
+	perf stat: $metrics:1:4: no JSON: more behind its end: the file is left out
+	EOF
+	echo '{ "Things": [] }' >"$metrics"
+	refused 0 perf stat --metrics-file "$metrics" --all-user -M page_faults_per_second -e page-faults --quiet true <<-EOF
+	perf stat: $metrics: neither an array nor "Events" or "Metrics": the file is left out
+	EOF
 }

@@ -117,7 +117,41 @@ requirements() {
 	local status=0
 	perf stat -o /dev/full -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 	[ "$status" = 1 ]
-	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: writing the counts failed: "* ]]
+	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
+	status=0
+	perf stat --log-fd 4 -I 10 -e page-faults:u true 4>/dev/full 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
+	[ "$status" = 1 ]
+	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
+}
+
+@test "a run that is refused leaves the file as it was, or none" {
+	local out=$BATS_TEST_TMPDIR/out option gone
+	sleep 0 &
+	gone=$!
+	wait $gone
+	for option in "" --append -v "-r 3"; do
+		echo old >"$out"
+		# shellcheck disable=SC2086 # words
+		refute perf stat $option -o "$out" -e page-faults:u /nonexistent
+		# shellcheck disable=SC2086
+		refute perf stat $option -o "$out" -t $gone -e page-faults:u true
+		[ "$(cat "$out")" = old ]
+		rm "$out"
+		# shellcheck disable=SC2086
+		refute perf stat $option -o "$out" -e page-faults:u /nonexistent
+		[ ! -e "$out" ]
+	done
+	# shorter than what was there
+	seq 10000 >"$out"
+	perf stat -x, -o "$out" -r 3 -v -e page-faults:u true 2>/dev/null 3>&-
+	[[ $(head -n 1 "$out") = "# started on "* ]]
+	[ "$(grep -c 'executing run #' "$out")" = 3 ]
+	[ "$(grep -c 'page-faults:u' "$out")" = "$(($(wc -l <"$out") - 5))" ]
+	# nothing is counted if the file cannot be had
+	refused 1 perf stat -o "$BATS_TEST_TMPDIR" -e page-faults:u touch "$BATS_TEST_TMPDIR/ran" <<-EOF
+	perf stat: cannot create the output file '$BATS_TEST_TMPDIR': Is a directory
+	EOF
+	[ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
 @test "closed standard streams: nothing is written elsewhere, the command runs as always" {
@@ -251,6 +285,34 @@ requirements() {
 	grep -q "^ *0.000000000 seconds time elapsed$" "$BATS_TEST_TMPDIR/out"
 	perf stat -r 0 --log-fd 4 --pre false -x, -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
 	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
+}
+
+# interrupted OPTION... : SIGINT comes to perf while it waits for a command that wrote to $log and
+# became this shell's sleep; nothing of it goes on. The lines that perf has printed are in $out
+interrupted() {
+	local perf sleeper status=0
+	log=$BATS_TEST_TMPDIR/log out=$BATS_TEST_TMPDIR/out
+	: >"$log"
+	background "$out" perf stat -x, -e dummy:u "$@" true
+	perf=$!
+	wait_for grep -q . "$log"
+	sleeper=$(cat "$log")
+	kill -INT $perf
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	gone() { [ ! -e "/proc/$sleeper" ]; }
+	wait_for gone
+	[ "$(wc -l <"$log")" = 1 ]
+}
+
+@test "SIGINT while --pre or --post runs ends the series" {
+	interrupted -r 3 --pre "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
+	[ "$(cat "$out")" = "<not counted>,,dummy:u,0.00%,0,100.00,," ]
+	interrupted -r 3 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
+	[[ $(cat "$out") = "0,,dummy:u,0.00%,"*,100.00,, ]]
+	interrupted -r 0 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
+	[[ $(cat "$out") = "0,,dummy:u,"*,100.00,, ]]
+	[ "$(wc -l <"$out")" = 1 ]
 }
 
 @test "--null measures only time" {

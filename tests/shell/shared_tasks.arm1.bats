@@ -46,6 +46,22 @@ teardown_file() {
 	alike 0 context-switches "$WORKLOADS/thread_exec" 20 100000
 }
 
+@test "-r: each run of a series counts what it alone would" {
+	local one nr
+	nothing_left
+	shared -x, -o "$T/one" -e $U,page-faults:u "$WORKLOADS/tree" 1 2 1000000
+	one=$(field $U 1 "$T/one")
+	shared -r 5 -x, -o "$T/five" -e $U,page-faults:u "$WORKLOADS/tree" 1 2 1000000
+	cat "$T/one" "$T/five"
+	# a mean of five and its deviation
+	within "$(field $U 1 "$T/five")" "$one" 0.01
+	awk -F, '$3 ~ /instructions/ { gsub("%", "", $4); exit $4 > 0.01 }' "$T/five"
+	for nr in 1 5; do
+		shared -r $nr --per-thread -p $$ -x, -o "$T/self" -e $U,cs -- "$WORKLOADS/spin" 1000
+	done
+	nothing_left
+}
+
 @test "-i: the children's part is left out, and only that" {
 	both -i -e $U,cycles "$WORKLOADS/tree" 1 4 10000000
 	agree 0.01 $U

@@ -129,6 +129,26 @@ while_counting() {
 	done
 }
 
+@test "a process with threads is waited for without looking for them" {
+	local out=$BATS_TEST_TMPDIR/out target perf before status=0
+	"$WORKLOADS/sleepers" 20 >"$BATS_TEST_TMPDIR/ready" 3>&- &
+	target=$!
+	jobs_started+=("$target")
+	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	background "$out" perf stat -p $target -x, -e dummy:u
+	perf=$!
+	is_waiting() { [ "$(cat /proc/$perf/comm)" = perf ] && grep -q poll /proc/$perf/wchan; }
+	wait_for is_waiting
+	wakeups() { grep ^voluntary_ctxt_switches: /proc/$perf/status; }
+	before=$(wakeups)
+	sleep 1
+	diff <(echo "$before") <(wakeups) >&2
+	kill -TERM $target
+	wait $perf || status=$?
+	[ "$status" = 0 ]
+	grep -q '^0,,dummy:u,' "$out"
+}
+
 @test "--per-thread: a row for each thread; -t counts one" {
 	"$WORKLOADS/threads" 2 100000000000 3>&- &
 	local pid=$! out=$BATS_TEST_TMPDIR/out
