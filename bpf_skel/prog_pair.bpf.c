@@ -176,17 +176,19 @@ static __always_inline __u32 read_all(struct prog_cpu *state, __u32 cpu)
 }
 
 /*
- * Whether time may have stood still for a column's event: the kernel's clock does, for as long as a
- * tick, where the CPU's is not to be trusted. Otherwise the event is of an earlier life of the CPU and
- * dead, or another leader's, who has stopped it.
+ * What a column's event has counted cannot be told: its time goes back, so it is another one, or
+ * stands still. It may for as long as a tick, as the kernel's clock does where the CPU's is not to be
+ * trusted; otherwise the event is of an earlier life of the CPU and dead, or another leader's, who has
+ * stopped it.
  */
-__attribute__((noinline)) int is_alive(__u32 i)
+__attribute__((noinline)) int is_dead(__u64 begin_ns, __u64 now_ns, __u32 i)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), slot = plan.column[i % MAX_COLUMNS].slot;
 	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
 
-	return state && slot < MAX_EVENTS && state->base[slot].epoch == state->epoch + 1 &&
-	       !(state->base[slot].flags & EVENT_FOREIGN);
+	return now_ns < begin_ns || !state || slot >= MAX_EVENTS ||
+	       state->base[slot].epoch != state->epoch + 1 ||
+	       state->base[slot].flags & EVENT_FOREIGN;
 }
 
 static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
@@ -197,7 +199,7 @@ static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *f
 
 	/* Not read when it began, or now; or another event by now, or one that has stopped for good. */
 	if (!begin->enabled_ns || frame->first[i] != plan.column[i].first ||
-	    (enabled <= begin->enabled_ns && (enabled < begin->enabled_ns || !is_alive(i)))) {
+	    (enabled <= begin->enabled_ns && is_dead(begin->enabled_ns, enabled, i))) {
 		state->unread[i]++;
 		return;
 	}
