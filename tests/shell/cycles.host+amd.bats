@@ -7,8 +7,11 @@ load helpers
 load shared
 load cgroups
 
-setup_file() {
+requirements() {
 	require_root
+}
+
+setup_file() {
 	keep_leader
 }
 

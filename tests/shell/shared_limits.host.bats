@@ -245,7 +245,7 @@ END
 }
 
 @test "more tasks than the table holds: refused when they are marked, said when they are born" {
-	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small
+	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small born
 	PERF_TEST_MAX_TASKS=1 window small --bpf-counters -e cs -- sleep infinity
 	sleepers 3000
 	tables >"$T/before"
@@ -256,10 +256,15 @@ END
 	# what was entered, stays until it ends
 	kill -KILL $sleepers
 	wait_for state_is entries 1
-	shared -x, -o "$T/t.out" -e cs "$WORKLOADS/threads" 2000 1000000 2>"$T/t.err"
+	# all of them live at the same time
+	background "$T/t.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/t.out" -e cs \
+		"$WORKLOADS/sleepers" 4000
+	born=$!
+	wait_for grep -q ready "$T/t.err"
+	end_run $born INT 130
 	cat "$T/t.err"
 	grep -qE '^perf stat: [0-9]+ readings, switches or new tasks were missed: counts may be short$' "$T/t.err"
-	[ "$(wc -l <"$T/t.err")" = 1 ]
+	[ "$(grep -c '^perf stat:' "$T/t.err")" = 1 ]
 	end_run "${run_pid[small]}" INT 130
 	nothing_left
 	remove_map
