@@ -103,7 +103,7 @@ _perf() {
 		return
 	elif ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then
-			_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
+			_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm bpf" -- "$cur"
 		elif ((i == ${#words[@]} - 1)); then
 			_perf_reply -c -- "$cur"
 		else
@@ -119,7 +119,7 @@ _perf() {
 		# shellcheck disable=SC2086
 		_perf_reply -W "$(perf $command --list-opts 2>/dev/null) --help" -- "$cur"
 	elif [[ $command == list ]]; then
-		_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm" -- "$cur"
+		_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm bpf" -- "$cur"
 	elif [[ $command == stat ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "record report" -- "$cur"; compgen -c -- "$cur")
 	fi

@@ -109,7 +109,7 @@ set -l commands (perf --list-cmds 2>/dev/null | string split -n ' ')
 complete -c perf -f
 complete -c perf -n __fish_is_first_token -a "$commands"
 complete -c perf -n "__perf_is help" -a "$commands"
-complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu metric metricgroup tool pfm'
+complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu metric metricgroup tool pfm bpf'
 complete -c perf -n "__perf_is stat" -a '(__perf_command)'
 complete -c perf -n "__perf_is stat; and test (count (commandline -opc)) = 2" -a 'record report'
 __perf_options stat

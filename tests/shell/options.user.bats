@@ -260,17 +260,42 @@ usage() {
 	[ "$status" = 129 ]
 }
 
+# told FILE : the long options that have an entry in a manual
+told() {
+	sed -nE 's/^(--[a-z0-9-]+).*::$/\1/p' "$docs/$1.txt" | grep -vxE -- '--(help|list-opts)' | sort -u
+}
+
+# had COMMAND... : the long options of these commands of perf together
+had() {
+	local command
+	for command in "$@"; do
+		# shellcheck disable=SC2086 # one word or two
+		perf $command --list-opts || :
+	done 2>/dev/null | tr ' ' '\n' | grep . | sort -u
+}
+
 @test "the manuals have every option, and no other" {
-	local docs=$BATS_TEST_DIRNAME/../../Documentation command option
+	docs=$BATS_TEST_DIRNAME/../../Documentation
 	[ -d "$docs" ] || skip "no manuals here"
-	for command in stat list; do
-		{
-			perf $command --list-opts 2>/dev/null || :
-			[ $command = list ] || perf stat report --list-opts 2>/dev/null || :
-		} | tr ' ' '\n' | grep . | sort -u >"$BATS_TEST_TMPDIR/has"
-		sed -nE 's/^(--[a-z0-9-]+).*::$/\1/p' "$docs/perf-$command.txt" | grep -vxE -- '--(help|list-opts)' |
-			sort -u >"$BATS_TEST_TMPDIR/tells"
-		# -b is not there yet; --raw is --raw-dump
-		diff -u <(grep -vxE -- '--(bpf-prog|raw)' "$BATS_TEST_TMPDIR/has") <(grep -vx -- --bpf-prog "$BATS_TEST_TMPDIR/tells") >&2
-	done
+	diff -u <(had stat "stat record" "stat report") <(told perf-stat) >&2
+	# --raw is an abbreviation of --raw-dump that scripts use
+	diff -u <(had list | grep -vx -- --raw) <(told perf-list) >&2
+	diff -u <(had "bperf list" "bperf prune" "bperf verify") <(told perf-bperf) >&2
+}
+
+@test "the manual has what perf stat report takes, and no more" {
+	local docs=$BATS_TEST_DIRNAME/../../Documentation options
+	[ -d "$docs" ] || skip "no manuals here"
+	# letters and names, as its help pairs them
+	options=$(perf stat report -h 2>&1 | sed -nE 's/^    (-(.), )?--(no-|)([a-z0-9-]+).*/--\3\4 -\2/p')
+	[ "$(wc -l <<<"$options")" -ge 20 ]
+	sed -n '/^RECORDING$/,/^EXIT STATUS$/s/::$//p' "$docs/perf-stat.txt" | sed -E 's/[=<].*//; s/, /\n/g' |
+		sort -u >"$BATS_TEST_TMPDIR/told"
+	while read -r name letter; do
+		grep -qxE -- "$name|$letter" "$BATS_TEST_TMPDIR/told" || echo "not told: $name"
+	done <<<"$options" >"$BATS_TEST_TMPDIR/wrong"
+	while read -r name; do
+		grep -qE -- "(^| )$name( |\$)" <<<"$options" || echo "not had: $name"
+	done <"$BATS_TEST_TMPDIR/told" >>"$BATS_TEST_TMPDIR/wrong"
+	diff /dev/null "$BATS_TEST_TMPDIR/wrong" >&2
 }
