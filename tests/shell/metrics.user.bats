@@ -4,12 +4,9 @@
 
 load helpers
 
-setup_file() {
-	require_perf_events
-}
-
 # A file with metrics of software events; what they are made of is exact or can be compared.
 setup() {
+	require_perf_events
 	metrics=$BATS_TEST_TMPDIR/metrics.json
 	cat >"$metrics" <<-'EOF'
 	[

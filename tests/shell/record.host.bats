@@ -5,13 +5,9 @@
 load helpers
 load record
 
-setup_file() {
-	require_root
-	perf stat -a -e cs -x, -o /dev/null true 2>/dev/null ||
-		skip_or_fail "perf events of CPUs are not permitted here"
-}
-
 setup() {
+	require_root
+	require_perf_events cpu
 	cd "$BATS_TEST_TMPDIR"
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	jobs_started=()

@@ -6,11 +6,8 @@
 load helpers
 load record
 
-setup_file() {
-	require_perf_events
-}
-
 setup() {
+	require_perf_events
 	cd "$BATS_TEST_TMPDIR"
 	jobs_started=()
 }
