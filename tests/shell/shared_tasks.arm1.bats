@@ -56,8 +56,9 @@ teardown_file() {
 	# a mean of five and its deviation
 	within "$(field $U 1 "$T/five")" "$one" 0.01
 	awk -F, '$3 ~ /instructions/ { gsub("%", "", $4); exit $4 > 0.01 }' "$T/five"
+	gang 2 1000
 	for nr in 1 5; do
-		shared -r $nr --per-thread -p $$ -x, -o "$T/self" -e $U,cs -- "$WORKLOADS/spin" 1000
+		shared -r $nr --per-thread -p "$gang" -x, -o "$T/self" -e $U,cs -- true
 	done
 	nothing_left
 }
