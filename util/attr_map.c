@@ -250,48 +250,17 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/*
- * Whoever waits is woken in turn, so the lock is not polled for. Who holds it for a minute is stuck:
- * a run that begins ends, one that ends leaves what it counted to the next.
- */
-static int wait_for_own(int fd, const struct stat *st, const char *dir)
+static sigset_t set_of(int a, int b)
 {
-	const struct sigaction action = { .sa_handler = on_alarm };
-	int holder = find_holder(st), before, err;
-	sigset_t ends, blocked;
-	struct sigaction old;
-	uint64_t begin_ns;
+	sigset_t set;
 
-	say_holder(holder, "waiting: ", dir);
-	sigaction(SIGALRM, &action, &old);
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &ends, &blocked);
-	do {
-		before = holder;
-		begin_ns = clock_ns();
-		alarm(OWN_WAIT_S);
-		err = flock(fd, LOCK_EX) ? -errno : 0;
-		alarm(0);
-		holder = find_holder(st);
-		if (err == -EINTR && clock_ns() - begin_ns >= OWN_WAIT_S * NSEC_PER_SEC)
-			err = -ETIMEDOUT;
-	} while (err == -ETIMEDOUT && holder != before);
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
-	sigaction(SIGALRM, &old, NULL);
-	if (err == -ETIMEDOUT)
-		say_holder(holder, "cannot share events: waited for a minute: ", dir);
-	return err;
+	sigemptyset(&set);
+	sigaddset(&set, a);
+	sigaddset(&set, b);
+	return set;
 }
 
-/* Return: whether a signal ended it */
-static bool sleep_poll(void)
-{
-	return usleep(POLL_US) != 0;
-}
-
-/* While events are counted signals are blocked, and wait for what is going on to be done. */
+/* Somebody wants us to end. The signals are blocked here, whoever calls. */
 static bool is_interrupted(void)
 {
 	sigset_t pending;
@@ -300,12 +269,72 @@ static bool is_interrupted(void)
 	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
-/* Ours: with a word after a second. -EINTR when somebody wants us to end. */
+/*
+ * Whoever waits is woken, so the lock is not polled for, but for signals, each second. Who holds it
+ * for a minute is stuck: a run that begins ends, one that ends leaves what it counted to the next.
+ */
+static int wait_in_line(int fd, const struct stat *st, const char *dir)
+{
+	int holder = find_holder(st), now_holds, err;
+	uint64_t begin_ns = clock_ns();
+
+	say_holder(holder, "waiting: ", dir);
+	for (;;) {
+		alarm(1);
+		err = flock(fd, LOCK_EX) ? -errno : 0;
+		alarm(0);
+		if (err != -EINTR || is_interrupted())
+			return err;
+		now_holds = find_holder(st);
+		if (now_holds != holder) {
+			holder = now_holds;
+			begin_ns = clock_ns();
+		} else if (clock_ns() - begin_ns >= OWN_WAIT_S * NSEC_PER_SEC) {
+			say_holder(holder, "cannot share events: waited for a minute: ", dir);
+			return -ETIMEDOUT;
+		}
+	}
+}
+
+static void sleep_poll(void)
+{
+	usleep(POLL_US);
+}
+
+/* With a word after a second; -EINTR when somebody wants us to end. */
+static int wait_for_own(int fd, const struct stat *st, const char *dir)
+{
+	const struct sigaction action = { .sa_handler = on_alarm };
+	const sigset_t ends = set_of(SIGINT, SIGTERM), alarms = set_of(SIGALRM, SIGALRM);
+	uint64_t said_ns = clock_ns() + NSEC_PER_SEC;
+	struct sigaction old;
+	sigset_t blocked;
+	int err;
+
+	sigprocmask(SIG_BLOCK, &ends, &blocked);
+	sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+	sigaction(SIGALRM, &action, &old);
+	while ((err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0) == -EWOULDBLOCK) {
+		if (is_interrupted()) {
+			err = -EINTR;
+			break;
+		}
+		if (clock_ns() > said_ns) {
+			err = wait_in_line(fd, st, dir);
+			break;
+		}
+		sleep_poll();
+	}
+	sigaction(SIGALRM, &old, NULL);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	return err;
+}
+
+/* Ours */
 static int take_own_lock(struct attr_map *map)
 {
 	char *dir __cleanup(free_ptr) = xasprintf("%s_lock", map->path);
 	int fd __cleanup(close_fd) = -1;
-	uint64_t said_ns = clock_ns() + NSEC_PER_SEC;
 	struct stat st;
 	int err;
 
@@ -325,20 +354,10 @@ static int take_own_lock(struct attr_map *map)
 		return err;
 	}
 	err = check_owner(map, dir, &st);
+	if (!err)
+		err = wait_for_own(fd, &st, dir);
 	if (err)
 		return err;
-	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (clock_ns() > said_ns) {
-			err = wait_for_own(fd, &st, dir);
-			if (err)
-				return err;
-			break;
-		}
-		if (sleep_poll() || is_interrupted())
-			return -EINTR;
-	}
 	map->lock_fd = fd;
 	fd = -1;
 	/* Under the lock things are found by their ids, which counting does not need. */

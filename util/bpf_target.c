@@ -175,16 +175,11 @@ static int read_func(struct bpf_target *target, const struct bpf_prog_info *info
 	return 0;
 }
 
-/* Programs of other tools for counting, by what they are called. */
-static bool has_counting_name(const struct bpf_target *target)
+/* Programs of other tools for counting: by what they are called, or, when others might be, have. */
+static bool is_of_counting_tool(const struct bpf_target *target, bool has_events)
 {
-	static const char *const names[] = { "on_switch", "fexit_XXX", "fentry_XXX" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(target->name, names[i]))
-			return true;
-	}
-	return false;
+	return !strcmp(target->name, "fexit_XXX") || !strcmp(target->name, "fentry_XXX") ||
+	       (has_events && !strcmp(target->name, "on_switch"));
 }
 
 /* A look at the maps of a program: those of ours have the registry or the counts of a pair there. */
@@ -193,6 +188,7 @@ static void read_maps(struct bpf_target *target, __u32 nr)
 	__u32 *ids = target->map_ids = calloc(nr ? nr : 1, sizeof(*ids));
 	struct bpf_prog_info ask = { .nr_map_ids = nr, .map_ids = (uintptr_t)ids };
 	__u32 len = sizeof(ask);
+	bool has_events = false;
 
 	if (!ids || !nr || bpf_obj_get_info_by_fd(target->fd, &ask, &len))
 		nr = 0;
@@ -205,9 +201,11 @@ static void read_maps(struct bpf_target *target, __u32 nr)
 		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &map, &len))
 			continue;
 		target->tail_calls |= map.type == BPF_MAP_TYPE_PROG_ARRAY;
+		has_events |= map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY;
 		target->is_counting |= map.type == BPF_MAP_TYPE_ARRAY &&
 				       (!strcmp(map.name, "registry") || !strcmp(map.name, "prog_cpus"));
 	}
+	target->is_counting |= is_of_counting_tool(target, has_events);
 }
 
 /* Takes over @fd. */
@@ -235,7 +233,6 @@ static int from_fd(int fd, struct bpf_target *target)
 		bpf_target__clear(target);
 		return err;
 	}
-	target->is_counting = has_counting_name(target);
 	read_maps(target, info.nr_map_ids);
 	return 0;
 }

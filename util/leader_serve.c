@@ -143,7 +143,8 @@ void leader_serve__withdraw(struct leader *leader, int first, int nr)
 		}
 	}
 	/* Whatever still writes there has ended; what is in it stays there. */
-	leader_tasks__wait();
+	if (leader_tasks__wait())
+		return;
 	for (int slot = first; slot < first + nr; slot++) {
 		if (leader->registry->diff_ids[slot])
 			zero(leader, slot);
@@ -226,7 +227,9 @@ static void stop(struct leader *leader)
 	struct registry *reg = leader->registry;
 
 	leader__set_mode(leader, MODE_SERVE, false);
-	leader_tasks__wait();
+	/* What may still be written to is looked after by the next repair. */
+	if (leader_tasks__wait())
+		return;
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
 		if (reg->diff_ids[slot])
 			zero(leader, slot);

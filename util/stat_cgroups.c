@@ -23,6 +23,15 @@ static int (*drop_of(const struct counter_ops *ops))(struct counter *)
 	return ops->drop;
 }
 
+/*
+ * Interrupted, or somebody has held the lock for a minute: what has been done stands, and the rest is
+ * done the next time. Nobody's counting ends for that.
+ */
+static bool is_put_off(int err)
+{
+	return err == -EINTR || err == -ETIMEDOUT;
+}
+
 int stat_pass__add_cgroups(struct stat_pass *pass)
 {
 	struct cgroup_list *list = pass->run->plan.cgroups;
@@ -51,8 +60,7 @@ int stat_pass__add_cgroups(struct stat_pass *pass)
 	if (!err)
 		cgroup_list__begin(list);
 	capability__lower();
-	/* The signal that interrupted us is seen to soon, and then all this is done again. */
-	return err == -EINTR ? 0 : err;
+	return is_put_off(err) ? 0 : err;
 }
 
 int stat_pass__drop_cgroups(struct stat_pass *pass)
@@ -62,7 +70,7 @@ int stat_pass__drop_cgroups(struct stat_pass *pass)
 
 	if (list->follows)
 		err = stat_pass__call(pass, drop_of);
-	if (err == -EINTR)
+	if (is_put_off(err))
 		return 0;
 	for (int i = 0; i < list->nr && !err; i++) {
 		if (list->cgroups[i]->state == CGROUP_GONE)

@@ -48,11 +48,8 @@ static int finish(struct stat_pass *pass)
 	struct stat_run *run = pass->run;
 	struct stat_times times;
 	bool is_interval;
-	int err;
+	int added = stat_pass__add_cgroups(pass), err = stat_pass__disable(pass);
 
-	err = stat_pass__add_cgroups(pass);
-	if (!err)
-		err = stat_pass__disable(pass);
 	times.elapsed_ns = clock_ns() - pass->start_ns;
 	if (!err)
 		err = stat_pass__read(pass);
@@ -68,7 +65,7 @@ static int finish(struct stat_pass *pass)
 					 &times);
 	if (!err)
 		err = stat__run_done(run->stat, &times);
-	return err;
+	return err ? err : added;
 }
 
 int stat_run__once(struct stat_run *run, int *status)
@@ -126,7 +123,7 @@ out:
 	explain__delete(run->plan.explain);
 	run->plan.explain = NULL;
 	/* Between the passes of a series, what is shared stays open; it is ours to close when one fails. */
-	stat_pass__close(&pass, !failed && run->config.run_count != 1);
+	stat_pass__close(&pass, !failed && run->config.run_count != 1 && !*run->signal);
 	stat_pass__release_tasks(&pass);
 	return failed;
 }
