@@ -370,6 +370,8 @@ int data_events__complete(struct data_events *events)
 			return -ENOMEM;
 		events->has_cpus |= !cpumap__is_any(evsel->cpus);
 		evsel->threads = events->threads;
+		events->has_sums |= evsel->threads && evsel->threads->nr > 1 &&
+				    evsel->threads_as_one;
 		nr_cells += (uint64_t)evsel->cpus->nr * (evsel->threads ? evsel->threads->nr : 1);
 		if (nr_cells > MAX_CELLS)
 			return data_reader__bad(events->reader, data_reader__offset(events->reader),

@@ -32,6 +32,7 @@ struct data_events {
 	struct cpumap *cpus;		/* of events without CPUs of their own; NULL: not said yet */
 	struct thread_map *threads;	/* NULL: counts are of CPUs, or not said yet */
 	bool has_cpus;			/* an event has counts by CPU */
+	bool has_sums;			/* an event has counts of several threads together */
 	/* private */
 	bool is_made, has_threads;
 	struct data_id *ids;		/* sorted */

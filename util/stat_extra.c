@@ -57,6 +57,7 @@ static const struct key event_keys[] = {
 	{ "named", FLAG, EVENT(named) },
 	{ "auto-merge", FLAG, EVENT(auto_merge) },
 	{ "needs-cpu", FLAG, EVENT(needs_cpu) },
+	{ "threads-as-one", FLAG, EVENT(threads_as_one) },
 	{ "metric-id", TEXT, EVENT(metric_id) },
 	{ "metric-set", NUMBER, EVENT(metric_set) },
 	{},

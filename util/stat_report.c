@@ -78,6 +78,8 @@ static const char *missing_for(const struct report *report, enum aggr_mode mode)
 
 	if (mode == AGGR_GLOBAL)
 		return NULL;
+	if (mode == AGGR_THREAD && report->events.has_sums)
+		return "they are of all threads together (perf stat record --per-thread)";
 	if (mode == AGGR_THREAD)
 		return report->events.threads ? NULL : "they are of CPUs, not of threads";
 	if (!report->events.has_cpus)

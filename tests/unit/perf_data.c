@@ -193,7 +193,7 @@ static void what_perf_data_has_no_record_for(void **state __unused)
 	from->evsels[1]->metric_set = 4;
 	from->evsels[1]->cgroup = from->evsels[2]->cgroup = &cgroup;
 	from->evsels[2]->tool = TOOL_DURATION_TIME;
-	from->evsels[2]->auto_merge = true;
+	from->evsels[2]->auto_merge = from->evsels[2]->threads_as_one = true;
 	from->evsels[2]->merge_leader = from->evsels[0];
 	stat_extra__put(&bytes, &extra);
 	for (int i = 0; i < 3; i++)
@@ -214,6 +214,7 @@ static void what_perf_data_has_no_record_for(void **state __unused)
 	assert_ptr_equal(to->evsels[2]->cgroup, to->evsels[1]->cgroup);
 	assert_int_equal(to->evsels[2]->tool, TOOL_DURATION_TIME);
 	assert_ptr_equal(to->evsels[2]->merge_leader, to->evsels[0]);
+	assert_true(to->evsels[2]->threads_as_one && !to->evsels[0]->threads_as_one);
 	stat_extra__clear(&read);
 	bytes__clear(&bytes);
 	evlist__delete(from);
