@@ -106,6 +106,17 @@ setup() {
 	[ "$(echo *)" = "err perf.data started" ]
 }
 
+@test "what was not counted is no recording, and no success" {
+	local status=0
+	perf stat record --pre 'exit 3' -o x -e page-faults:u true 2>err || status=$?
+	[ "$status" = 255 ]
+	grep -q "'exit 3' failed: this run is not counted" err
+	[ ! -e x ]
+	# what was counted is kept, whatever comes after
+	perf stat record --post 'exit 3' -o x -e page-faults:u true 2>err || :
+	perf stat report -i x 2>&1 | grep -q page-faults:u
+}
+
 @test "Ctrl-C ends a recording like any other run" {
 	local status=0
 	background err perf stat record -o perf.data -e page-faults:u sh -c 'echo $$ >started; exec sleep 1000'
