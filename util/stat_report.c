@@ -218,8 +218,6 @@ static int take_round(struct report *report, struct data_record *record)
 
 	if (record->body.is_short || type > ROUND_FINAL)
 		return data_reader__bad(report->reader, record->offset, "a round of no known kind");
-	if (report->is_over)
-		return 0;
 	report->nr_rounds++;
 	report->times.elapsed_ns = time_ns;
 	report->times.user_ns = byte_reader__u64(&record->body);
@@ -241,6 +239,9 @@ static int take(struct report *report, struct data_record *record)
 		if (err)
 			return err;
 	}
+	/* Behind the final round is nothing that has been counted. */
+	if (has_counts && report->is_over)
+		return 0;
 	switch (record->type) {
 	case RECORD_STAT:
 		return data_events__take_stat(&report->events, record);
@@ -274,9 +275,14 @@ int stat_report__print(struct stat_cmd *cmd, const char *path)
 	err = data_reader__open(path, &report.reader);
 	if (err)
 		return STATUS_NO_DATA;
-	if (!data_reader__has_stat(report.reader))
+	if (cmd->output_path && data_reader__is_from(report.reader, cmd->output_path)) {
+		pr_err("-o %s: that is the recording itself: name another file", cmd->output_path);
+		report.status = STATUS_INVALID;
+		err = -EINVAL;
+	} else if (!data_reader__has_stat(report.reader)) {
 		err = data_reader__bad(report.reader, offsetof(struct data_header, features),
 				       "no counts: not written by perf stat record");
+	}
 	report.events.evlist = cmd->evlist;
 	report.events.pmus = cmd->pmus;
 	report.events.reader = report.reader;

@@ -197,6 +197,41 @@ setup() {
 	perf stat report -i x 2>&1 | grep -q '^perf stat report: x: at byte 40: cut off: the data should be 9223372036854775807 bytes'
 }
 
+@test "a report does not overwrite what it reads" {
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	cp x before
+	ln -s x link
+	local name
+	for name in x ./x link; do
+		refused 22 perf stat report -i x -o $name \
+			<<<"perf stat report: -o $name: that is the recording itself: name another file"
+		refused 22 sh -c "perf stat report -i - -o $name --append <x" \
+			<<<"perf stat report: -o $name: that is the recording itself: name another file"
+	done
+	cmp x before
+	perf stat report -i x -o y
+	grep -q page-faults:u y
+}
+
+@test "counts behind the final round are none" {
+	perf stat record -o - -e page-faults:u true 2>/dev/null >x
+	perf stat report -i x -x, >want 2>&1
+	# one more record of what event 1 counted: 12345
+	cp x more
+	printf '\114\0\0\0\0\0\060\0\1\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0\071\060\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0' >>more
+	perf stat report -i more -x, >got 2>&1
+	diff want got
+	# before it, the same is what counts: the round is the last record
+	local size round=$((8 + 32))
+	size=$(stat -c %s x)
+	{
+		head -c $((size - round)) x
+		tail -c 48 more
+		tail -c $round x
+	} >before
+	perf stat report -i before -x, 2>&1 | grep -q '^12345,,page-faults:u,'
+}
+
 @test "rows that the counts cannot be broken down to" {
 	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
 	local option
