@@ -204,6 +204,7 @@ static int set_text(char **text, struct byte_reader *r)
 		return -EINVAL;
 	if (!copy)
 		return -ENOMEM;
+	text__make_printable(copy);
 	free(*text);
 	*text = copy;
 	return 0;
@@ -277,6 +278,7 @@ static int take_threads(struct data_events *events, struct data_record *record)
 		map->thread[i].tid = byte_reader__u64(r);
 		byte_reader__get(r, map->thread[i].comm, sizeof(map->thread[i].comm));
 		map->thread[i].comm[sizeof(map->thread[i].comm) - 1] = '\0';
+		text__make_printable(map->thread[i].comm);
 	}
 	/* Of CPUs, all tasks are one. */
 	if (map->nr == 1 && map->thread[0].tid == -1)

@@ -232,6 +232,22 @@ setup() {
 	perf stat report -i before -x, 2>&1 | grep -q '^12345,,page-faults:u,'
 }
 
+@test "what a file says does not command the terminal" {
+	# a thread that calls itself so, and an event, and the command
+	background out bash -c 'printf "e\033[31mvil" >/proc/self/comm; while :; do sleep 1000; done'
+	wait_for grep -q $'\033' "/proc/$!/comm"
+	perf stat record -o x -p $! --per-thread -e page-faults/name=bXell/u true $'\033[2J' >out 2>&1
+	sed -i $'s/bXell/b\033ell/g' x
+	grep -q $'\033' x
+	local format
+	for format in "" -x, -j; do
+		perf stat report -i x $format >report.txt 2>&1
+		grep -q 'e?\[31mvil' report.txt
+		grep -q 'b?ell' report.txt
+		refute grep -q $'\033' report.txt
+	done
+}
+
 @test "rows that the counts cannot be broken down to" {
 	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
 	local option

@@ -162,6 +162,34 @@ static void features_that_lie_about_their_size(void **state __unused)
 		bytes__clear(&bytes[f]);
 }
 
+static void texts_that_a_terminal_would_obey(void **state __unused)
+{
+	static const char *const texts[][2] = {
+		{ "", "" },
+		{ "a\033[31mb\n\t\177", "a?[31mb???" },
+		{ "gr\xc3\xb6\xc3\x9f\x65r \xc2\xb5s", "gr\xc3\xb6\xc3\x9f\x65r \xc2\xb5s" },
+		{ "\xc2\x9b\x33", "??3" },
+		{ "end\xc2", "end\xc2" },
+	};
+	struct data_facts facts = {};
+	struct bytes command = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		char *text = strdup(texts[i][0]);
+
+		text__make_printable(text);
+		assert_string_equal(text, texts[i][1]);
+		free(text);
+	}
+	text__make_printable(NULL);
+	bytes__put_u32(&command, 2);
+	bytes__put_string(&command, "a\033");
+	bytes__put_string(&command, "\rb");
+	assert_int_equal(add(&facts, FEATURE_CMDLINE, &command), 0);
+	assert_string_equal(facts.command, "a? ?b");
+	data_facts__clear(&facts);
+}
+
 static struct evlist *three_events(void)
 {
 	struct evlist *list = evlist__new();
@@ -361,6 +389,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_not_read),
 		cmocka_unit_test(the_topology_of_another_machine),
 		cmocka_unit_test(features_that_lie_about_their_size),
+		cmocka_unit_test(texts_that_a_terminal_would_obey),
 		cmocka_unit_test(what_perf_data_has_no_record_for),
 		cmocka_unit_test(texts_that_cannot_be_meant),
 		cmocka_unit_test(a_file_there_and_back),
