@@ -46,6 +46,13 @@ int data_events__take(struct data_events *events, struct data_record *record);
 /** data_events__complete() - all of those have come: make room for the counts. 0 or -errno, said */
 int data_events__complete(struct data_events *events);
 
+/**
+ * data_events__check_rows() - whether rows of CPUs, or threads, are not too many; after complete()
+ *
+ * Return: 0, or -EINVAL after a message.
+ */
+int data_events__check_rows(const struct data_events *events, bool is_by_thread);
+
 /** data_events__take_stat() - counts, RECORD_STAT. Return: 0 or -EINVAL after a message */
 int data_events__take_stat(struct data_events *events, struct data_record *record);
 

@@ -113,7 +113,10 @@ static int choose_rows(struct report *report)
 	if (missing && !is_asked)
 		config->aggr_mode = AGGR_GLOBAL;
 	if (!missing || !is_asked)
-		return 0;
+		return config->aggr_mode == AGGR_GLOBAL ?
+			       0 :
+			       data_events__check_rows(&report->events,
+						       config->aggr_mode == AGGR_THREAD);
 	pr_err("the counts cannot be broken down like that: %s", missing);
 	report->status = STATUS_INVALID;
 	return -EINVAL;

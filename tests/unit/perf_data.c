@@ -15,6 +15,7 @@
 
 #include "util/bytes.h"
 #include "util/cgroup.h"
+#include "util/data_events.h"
 #include "util/data_reader.h"
 #include "util/data_writer.h"
 #include "util/evlist.h"
@@ -370,6 +371,89 @@ static void a_stream_there_and_back(void **state __unused)
 	close(fds[0]);
 }
 
+static int put_cpu_range(struct data_writer *writer, enum data_record_type type, uint16_t first,
+			 uint16_t last)
+{
+	struct bytes body = {};
+	int err;
+
+	if (type == RECORD_EVENT_UPDATE) {
+		bytes__put_u64(&body, UPDATE_CPUS);
+		bytes__put_u64(&body, 1);
+	}
+	bytes__put_u16(&body, CPUS_RANGE);
+	bytes__put_u16(&body, 0);
+	bytes__put_u16(&body, first);
+	bytes__put_u16(&body, last);
+	err = data_writer__record(writer, type, body.data, body.len);
+	bytes__clear(&body);
+	return err;
+}
+
+/* As many events on CPU 0, the first one on @nr_cpus; all CPUs are said so many times. */
+static void write_cpus(int nr_events, int nr_cpus, int nr_maps)
+{
+	static const uint64_t config[] = { 1, CONFIG_AGGR_MODE, 0 };
+	struct data_attr *attrs = calloc(nr_events, sizeof(*attrs));
+	struct bytes features[NR_FEATURES] = {};
+	struct data_writer *writer;
+	uint64_t id = 1;
+
+	assert_non_null(attrs);
+	for (int i = 0; i < nr_events; i++)
+		attrs[i].attr.size = sizeof(attrs[i].attr);
+	attrs[0].ids = &id;
+	attrs[0].nr_ids = 1;
+	assert_int_equal(data_writer__open("cpus", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, nr_events, features), 0);
+	assert_int_equal(put_cpu_range(writer, RECORD_EVENT_UPDATE, 0, nr_cpus - 1), 0);
+	while (nr_maps--)
+		assert_int_equal(put_cpu_range(writer, RECORD_CPU_MAP, 0, 0), 0);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT_CONFIG, config, sizeof(config)),
+			 0);
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	free(attrs);
+}
+
+/* Return: what of it is refused first: 1: a record, 2: the events' counters, 3: rows; 0: nothing */
+static int read_cpus(void)
+{
+	struct data_events events = { .evlist = evlist__new(), .pmus = pmus__new("/nonexistent") };
+	struct data_record record;
+	int refused = 0;
+
+	assert_int_equal(data_reader__open("cpus", &events.reader), 0);
+	while (!refused && data_reader__next(events.reader, &record) == 1)
+		refused = data_events__take(&events, &record) ? 1 : 0;
+	if (!refused && data_events__complete(&events))
+		refused = 2;
+	if (!refused && data_events__check_rows(&events, false))
+		refused = 3;
+	data_events__clear(&events);
+	evlist__delete(events.evlist);
+	pmus__delete(events.pmus);
+	data_reader__delete(events.reader);
+	assert_int_equal(unlink("cpus"), 0);
+	return refused;
+}
+
+static void small_files_do_not_take_much_memory(void **state __unused)
+{
+	static const struct { int nr_events, nr_cpus, nr_maps, refused; } cases[] = {
+		{ 128, 16384, 1, 0 },
+		{ 129, 16384, 1, 3 },
+		{ 2000, 1000, 1, 0 },
+		{ 1, 16385, 1, 1 },
+		{ 1, 2, 2, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_cpus(cases[i].nr_events, cases[i].nr_cpus, cases[i].nr_maps);
+		assert_int_equal(read_cpus(), cases[i].refused);
+	}
+}
+
 static void what_is_not_finished_is_not_there(void **state __unused)
 {
 	struct bytes features[NR_FEATURES] = {};
@@ -394,6 +478,7 @@ int main(void)
 		cmocka_unit_test(texts_that_cannot_be_meant),
 		cmocka_unit_test(a_file_there_and_back),
 		cmocka_unit_test(a_stream_there_and_back),
+		cmocka_unit_test(small_files_do_not_take_much_memory),
 		cmocka_unit_test(what_is_not_finished_is_not_there),
 	};
 
