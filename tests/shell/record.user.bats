@@ -84,7 +84,10 @@ setup() {
 	diff one.txt two.txt
 	grep -qF " Performance counter stats for 'pipe':" one.txt
 	# intervals are printed as they come
-	perf stat record -o - -I 20 -e page-faults:u sleep 0.07 2>/dev/null 3>&- | perf stat report -x, 2>report.txt 3>&-
+	: >report.txt
+	perf stat record -o - -I 20 -e page-faults:u \
+		sh -c 'until [ $(wc -l <report.txt) -ge 2 ]; do sleep 0.02; done' 2>/dev/null 3>&- |
+		perf stat report -x, 2>report.txt 3>&-
 	[ "$(grep -c page-faults:u report.txt)" -ge 2 ]
 	mkfifo pipe
 	background err perf stat record -o pipe -e page-faults:u true
@@ -136,10 +139,12 @@ setup() {
 	perf stat record -o - -I 10 -e page-faults:u sleep 1000 2>err 3>&- | true
 	[ "$(grep -c '^perf stat: writing standard output failed: Broken pipe$' err)" = 1 ]
 	# where counts are printed they are, and no file is left
+	: >rows
 	(
 		ulimit -f 1
 		trap '' XFSZ
-		exec perf stat record -e page-faults:u,task-clock:u -I 10 -x, --log-fd 4 sleep 0.2 4>&1 >/dev/null 2>err
+		exec perf stat record -e page-faults:u,task-clock:u -I 10 -x, --log-fd 4 \
+			sh -c 'until [ $(wc -l <rows) -gt 10 ]; do sleep 0.02; done' 4>&1 >/dev/null 2>err
 	) | cat >rows || :
 	[ "$(grep -c '^perf stat: writing perf.data failed: File too large$' err)" = 1 ]
 	[ "$(wc -l <rows)" -gt 10 ]
