@@ -109,6 +109,15 @@ setup() {
 	[ "$(echo *)" = "err perf.data started" ]
 }
 
+@test "a recording that cannot get its name leaves the file before where it is" {
+	echo old >x
+	# the directory comes when all is checked
+	fails_with 255 "perf stat: writing x failed: Is a directory" \
+		perf stat record -o x --log-fd 4 -e page-faults:u sh -c 'mkdir x.old' 4>/dev/null
+	[ "$(cat x)" = old ]
+	[ "$(echo x*)" = "x x.old" ]
+}
+
 @test "what was not counted is no recording, and no success" {
 	local status=0
 	perf stat record --pre 'exit 3' -o x -e page-faults:u true 2>err || status=$?
