@@ -227,6 +227,8 @@ static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 		status = STATUS_FAILED;
 	if (cmd->run.record && cmd->run.has_counted)
 		stat_record__finish(cmd->run.record);
+	else if (cmd->run.record && !status)
+		status = STATUS_NO_DATA;	/* said by whoever failed */
 	if (cmd->run.record && stat_record__has_failed(cmd->run.record))
 		status = STATUS_NO_DATA;
 	return status;

@@ -41,21 +41,13 @@ static struct cpumap *group_cpus(struct evsel *const *members, int nr)
 	return cpus;
 }
 
-/* CPU by CPU, threads that count in one row have one column; else it is the first of theirs. */
-static int alloc_counts(const struct counter_plan *plan, struct evsel *evsel)
-{
-	if (!evsel->threads || !plan->by_cpu || plan->target->per_thread)
-		return evsel__alloc_counts(evsel);
-	free(evsel->counts);
-	evsel->counts = counts__new(evsel->cpus->nr, 1);
-	return evsel->counts ? 0 : -ENOMEM;
-}
-
 static int set_counting(const struct counter_plan *plan, struct evsel *evsel, int slot)
 {
 	struct bperf_evsel *priv;
-	int err = alloc_counts(plan, evsel);
+	int err;
 
+	evsel->threads_as_one = evsel->threads && !evsel->in_progs && !plan->target->per_thread;
+	err = evsel__alloc_counts(evsel);
 	if (err)
 		return err;
 	priv = calloc(1, sizeof(*priv) + evsel->counts->nr_cpus * evsel->counts->nr_threads *

@@ -152,3 +152,20 @@ const char *byte_reader__string(struct byte_reader *reader)
 	}
 	return text;
 }
+
+/* Those above ASCII are two bytes in UTF-8. */
+static bool is_control(const unsigned char *at)
+{
+	return *at < ' ' || *at == 0x7f || (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
+}
+
+void text__make_printable(char *text)
+{
+	for (; text && *text; text++) {
+		if (!is_control((unsigned char *)text))
+			continue;
+		if (*text == (char)0xc2)
+			*text++ = '?';
+		*text = '?';
+	}
+}

@@ -49,6 +49,9 @@ const char *byte_reader__skip(struct byte_reader *reader, size_t len);
 /** byte_reader__text() - text up to its NUL, in place; NULL: it has none */
 const char *byte_reader__text(struct byte_reader *reader);
 
+/** text__make_printable() - '?' for control characters, which a terminal would obey. NULL is ignored */
+void text__make_printable(char *text);
+
 /** byte_reader__string() - as bytes__put_string() wrote it, in place; NULL: not there whole */
 const char *byte_reader__string(struct byte_reader *reader);
 

@@ -17,6 +17,7 @@
 
 /* So many counters all events together may have: what more would take is no recording. */
 #define MAX_CELLS (8 << 20)
+#define MAX_ROWS (2 << 20)	/* of all events together */
 #define MAX_CPUS 16384		/* numbers of CPUs are below */
 
 static int bad(const struct data_events *events, const struct data_record *record, const char *what)
@@ -174,7 +175,7 @@ static struct cpumap *read_cpus(struct byte_reader *r)
 		byte_reader__get(r, flags, sizeof(flags));
 		first = byte_reader__u16(r);
 		last = byte_reader__u16(r);
-		if (r->is_short || first > last)
+		if (r->is_short || first > last || last >= MAX_CPUS)
 			return NULL;
 		nr = last - first + 1;
 		cpus = malloc((nr + 2) * sizeof(*cpus));
@@ -204,6 +205,7 @@ static int set_text(char **text, struct byte_reader *r)
 		return -EINVAL;
 	if (!copy)
 		return -ENOMEM;
+	text__make_printable(copy);
 	free(*text);
 	*text = copy;
 	return 0;
@@ -277,6 +279,7 @@ static int take_threads(struct data_events *events, struct data_record *record)
 		map->thread[i].tid = byte_reader__u64(r);
 		byte_reader__get(r, map->thread[i].comm, sizeof(map->thread[i].comm));
 		map->thread[i].comm[sizeof(map->thread[i].comm) - 1] = '\0';
+		text__make_printable(map->thread[i].comm);
 	}
 	/* Of CPUs, all tasks are one. */
 	if (map->nr == 1 && map->thread[0].tid == -1)
@@ -320,12 +323,11 @@ static int take_config(struct data_events *events, struct data_record *record)
 
 static int take_cpus(struct data_events *events, struct data_record *record)
 {
-	struct cpumap *cpus = read_cpus(&record->body);
-
-	if (!cpus)
+	if (events->cpus)
+		return bad(events, record, "CPUs for the second time");
+	events->cpus = read_cpus(&record->body);
+	if (!events->cpus)
 		return errno == ENOMEM ? -ENOMEM : bad(events, record, "CPUs that are none");
-	cpumap__delete(events->cpus);
-	events->cpus = cpus;
 	return 0;
 }
 
@@ -370,6 +372,8 @@ int data_events__complete(struct data_events *events)
 			return -ENOMEM;
 		events->has_cpus |= !cpumap__is_any(evsel->cpus);
 		evsel->threads = events->threads;
+		events->has_sums |= evsel->threads && evsel->threads->nr > 1 &&
+				    evsel->threads_as_one;
 		nr_cells += (uint64_t)evsel->cpus->nr * (evsel->threads ? evsel->threads->nr : 1);
 		if (nr_cells > MAX_CELLS)
 			return data_reader__bad(events->reader, data_reader__offset(events->reader),
@@ -385,6 +389,38 @@ int data_events__complete(struct data_events *events)
 			evsel->counts->offline[cpu] = !cpumap__is_any(evsel->cpus);
 	}
 	return 0;
+}
+
+/* What any events are counted on. */
+static int nr_different_cpus(const struct evlist *list)
+{
+	bool is_seen[MAX_CPUS] = {};
+	struct evsel *evsel;
+	int i, nr = 0;
+
+	evlist__for_each(list, evsel, i) {
+		for (int c = 0; c < evsel->cpus->nr; c++) {
+			int cpu = evsel->cpus->cpu[c];
+
+			if (cpu >= 0 && !is_seen[cpu]) {
+				is_seen[cpu] = true;
+				nr++;
+			}
+		}
+	}
+	return nr;
+}
+
+int data_events__check_rows(const struct data_events *events, bool is_by_thread)
+{
+	uint64_t nr = is_by_thread ? events->threads->nr : nr_different_cpus(events->evlist);
+
+	/* Each event may have a count in every row, whatever CPUs are its own. */
+	if (nr * events->evlist->nr <= MAX_ROWS)
+		return 0;
+	return data_reader__bad(events->reader, data_reader__offset(events->reader),
+				"more rows than can be: %d events, %" PRIu64 " %s",
+				events->evlist->nr, nr, is_by_thread ? "threads" : "CPUs");
 }
 
 int data_events__take_stat(struct data_events *events, struct data_record *record)

@@ -32,6 +32,7 @@ struct data_events {
 	struct cpumap *cpus;		/* of events without CPUs of their own; NULL: not said yet */
 	struct thread_map *threads;	/* NULL: counts are of CPUs, or not said yet */
 	bool has_cpus;			/* an event has counts by CPU */
+	bool has_sums;			/* an event has counts of several threads together */
 	/* private */
 	bool is_made, has_threads;
 	struct data_id *ids;		/* sorted */
@@ -44,6 +45,13 @@ int data_events__take(struct data_events *events, struct data_record *record);
 
 /** data_events__complete() - all of those have come: make room for the counts. 0 or -errno, said */
 int data_events__complete(struct data_events *events);
+
+/**
+ * data_events__check_rows() - whether rows of CPUs, or threads, are not too many; after complete()
+ *
+ * Return: 0, or -EINVAL after a message.
+ */
+int data_events__check_rows(const struct data_events *events, bool is_by_thread);
 
 /** data_events__take_stat() - counts, RECORD_STAT. Return: 0 or -EINVAL after a message */
 int data_events__take_stat(struct data_events *events, struct data_record *record);

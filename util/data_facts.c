@@ -19,6 +19,7 @@ static int set_text(char **text, struct byte_reader *r)
 		return -EINVAL;
 	free(*text);
 	*text = strdup(string);
+	text__make_printable(*text);
 	return *text ? 0 : -ENOMEM;
 }
 
@@ -36,6 +37,8 @@ static int read_command(struct data_facts *facts, struct byte_reader *r)
 			bytes__put(&line, word, strlen(word));
 	}
 	bytes__put_text(&line, "");
+	if (!line.has_failed)
+		text__make_printable(line.data);
 	free(facts->command);
 	facts->command = line.data;
 	return line.has_failed ? -ENOMEM : 0;

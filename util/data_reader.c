@@ -379,6 +379,14 @@ uint64_t data_reader__offset(const struct data_reader *reader)
 	return reader->offset;
 }
 
+bool data_reader__is_from(const struct data_reader *reader, const char *path)
+{
+	struct stat ours, its;
+
+	return !fstat(fileno(reader->file), &ours) && !stat(path, &its) &&
+	       ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+}
+
 bool data_reader__is_stream(const struct data_reader *reader)
 {
 	return reader->is_stream;

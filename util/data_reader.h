@@ -42,6 +42,9 @@ int data_reader__bad(const struct data_reader *reader, uint64_t offset, const ch
 /** data_reader__offset() - where the next record begins, or would */
 uint64_t data_reader__offset(const struct data_reader *reader);
 
+/** data_reader__is_from() - whether what is read is the file of that name; no if there is none */
+bool data_reader__is_from(const struct data_reader *reader, const char *path);
+
 bool data_reader__is_stream(const struct data_reader *reader);
 bool data_reader__has_stat(const struct data_reader *reader);
 

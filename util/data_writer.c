@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct data_writer {
 	char *path;			/* "-": stdout */
@@ -239,34 +240,50 @@ static int complete(struct data_writer *writer)
 	return err ? err : put(writer, &writer->header, sizeof(writer->header));
 }
 
-static int keep_old(const struct data_writer *writer, const char *old)
+/* A name that nobody has, beside the later one, for what has none. */
+static int link_temp(struct data_writer *writer)
+{
+	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fileno(writer->file));
+	int err = self ? -EEXIST : -ENOMEM;
+
+	for (int i = 0; i < 100 && err == -EEXIST; i++) {
+		char *name = xasprintf("%s.%d-%d", writer->path, (int)getpid(), i);
+
+		if (!name)
+			return -ENOMEM;
+		err = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+		if (err)
+			free(name);
+		else
+			writer->temp = name;
+	}
+	return err;
+}
+
+/* Whether there is a file that is to be kept; an empty one is not. */
+static bool has_old(const struct data_writer *writer)
 {
 	struct stat st;
 
-	if (lstat(writer->path, &st))
-		return errno == ENOENT ? 0 : -errno;
-	/* An empty one is nothing to keep. */
-	if (S_ISREG(st.st_mode) && !st.st_size)
-		return unlink(writer->path) ? -errno : 0;
-	return rename(writer->path, old) ? -errno : 0;
+	return !lstat(writer->path, &st) && (!S_ISREG(st.st_mode) || st.st_size);
 }
 
+/* The old file is moved when the new one is beside it, and back if that cannot take its place. */
 static int give_name(struct data_writer *writer)
 {
-	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fileno(writer->file));
 	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
-	int err;
+	bool is_kept = has_old(writer);
+	int err = old ? 0 : -ENOMEM;
 
-	if (!self || !old)
-		return -ENOMEM;
-	err = keep_old(writer, old);
-	if (err)
-		return err;
-	if (!writer->temp)
-		err = linkat(AT_FDCWD, self, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) ? -errno :
-											  0;
-	else
-		err = rename(writer->temp, writer->path) ? -errno : 0;
+	if (!err && !writer->temp)
+		err = link_temp(writer);
+	if (!err && is_kept && rename(writer->path, old))
+		return -errno;
+	if (!err && rename(writer->temp, writer->path)) {
+		err = -errno;
+		if (is_kept && rename(old, writer->path))
+			pr_warn("the file before is %s", old);
+	}
 	if (!err)
 		free_ptr(&writer->temp);
 	return err;

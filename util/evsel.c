@@ -140,7 +140,7 @@ bool evsel__is_software(const struct evsel *evsel)
 
 int evsel__alloc_counts(struct evsel *evsel)
 {
-	int nr_threads = evsel->threads ? evsel->threads->nr : 1;
+	int nr_threads = evsel->threads && !evsel->threads_as_one ? evsel->threads->nr : 1;
 
 	free(evsel->counts);
 	evsel->counts = counts__new(evsel->cpus->nr, nr_threads);

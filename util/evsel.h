@@ -97,6 +97,7 @@ struct evsel {
 	struct cpumap *cpus;		/* owned; cpumap__any() for tasks */
 	struct thread_map *threads;	/* borrowed from the plan; NULL for CPU targets */
 	bool in_progs;			/* counted in BPF programs on these CPUs: the rows of threads */
+	bool threads_as_one;		/* counted for all threads together: one column of counts */
 
 	/* 3: counting */
 	struct counter *counter;	/* the back end that counts it; borrowed */

@@ -57,6 +57,7 @@ static const struct key event_keys[] = {
 	{ "named", FLAG, EVENT(named) },
 	{ "auto-merge", FLAG, EVENT(auto_merge) },
 	{ "needs-cpu", FLAG, EVENT(needs_cpu) },
+	{ "threads-as-one", FLAG, EVENT(threads_as_one) },
 	{ "metric-id", TEXT, EVENT(metric_id) },
 	{ "metric-set", NUMBER, EVENT(metric_set) },
 	{},
@@ -177,6 +178,7 @@ static int read_key(const char *text, const struct key *key, void *to)
 		case TEXT:
 			free(*string);
 			*string = strdup(value);
+			text__make_printable(*string);
 			err = *string ? 0 : -ENOMEM;
 			break;
 		}
@@ -185,15 +187,17 @@ static int read_key(const char *text, const struct key *key, void *to)
 	return 0;
 }
 
-static const struct cgroup *cgroup_named(struct stat_extra *extra, const char *name)
+static const struct cgroup *cgroup_named(struct stat_extra *extra, const char *value)
 {
+	char *name __cleanup(free_ptr) = strdup(value);
 	struct cgroup **cgroups, *cgroup;
 
-	for (int i = 0; i < extra->nr_cgroups; i++) {
+	text__make_printable(name);
+	for (int i = 0; name && i < extra->nr_cgroups; i++) {
 		if (!strcmp(extra->cgroups[i]->name, name))
 			return extra->cgroups[i];
 	}
-	cgroups = realloc(extra->cgroups, (extra->nr_cgroups + 1) * sizeof(*cgroups));
+	cgroups = name ? realloc(extra->cgroups, (extra->nr_cgroups + 1) * sizeof(*cgroups)) : NULL;
 	if (!cgroups)
 		return NULL;
 	extra->cgroups = cgroups;

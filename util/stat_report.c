@@ -78,6 +78,8 @@ static const char *missing_for(const struct report *report, enum aggr_mode mode)
 
 	if (mode == AGGR_GLOBAL)
 		return NULL;
+	if (mode == AGGR_THREAD && report->events.has_sums)
+		return "they are of all threads together (perf stat record --per-thread)";
 	if (mode == AGGR_THREAD)
 		return report->events.threads ? NULL : "they are of CPUs, not of threads";
 	if (!report->events.has_cpus)
@@ -111,7 +113,10 @@ static int choose_rows(struct report *report)
 	if (missing && !is_asked)
 		config->aggr_mode = AGGR_GLOBAL;
 	if (!missing || !is_asked)
-		return 0;
+		return config->aggr_mode == AGGR_GLOBAL ?
+			       0 :
+			       data_events__check_rows(&report->events,
+						       config->aggr_mode == AGGR_THREAD);
 	pr_err("the counts cannot be broken down like that: %s", missing);
 	report->status = STATUS_INVALID;
 	return -EINVAL;
@@ -216,8 +221,6 @@ static int take_round(struct report *report, struct data_record *record)
 
 	if (record->body.is_short || type > ROUND_FINAL)
 		return data_reader__bad(report->reader, record->offset, "a round of no known kind");
-	if (report->is_over)
-		return 0;
 	report->nr_rounds++;
 	report->times.elapsed_ns = time_ns;
 	report->times.user_ns = byte_reader__u64(&record->body);
@@ -239,6 +242,9 @@ static int take(struct report *report, struct data_record *record)
 		if (err)
 			return err;
 	}
+	/* Behind the final round is nothing that has been counted. */
+	if (has_counts && report->is_over)
+		return 0;
 	switch (record->type) {
 	case RECORD_STAT:
 		return data_events__take_stat(&report->events, record);
@@ -272,9 +278,14 @@ int stat_report__print(struct stat_cmd *cmd, const char *path)
 	err = data_reader__open(path, &report.reader);
 	if (err)
 		return STATUS_NO_DATA;
-	if (!data_reader__has_stat(report.reader))
+	if (cmd->output_path && data_reader__is_from(report.reader, cmd->output_path)) {
+		pr_err("-o %s: that is the recording itself: name another file", cmd->output_path);
+		report.status = STATUS_INVALID;
+		err = -EINVAL;
+	} else if (!data_reader__has_stat(report.reader)) {
 		err = data_reader__bad(report.reader, offsetof(struct data_header, features),
 				       "no counts: not written by perf stat record");
+	}
 	report.events.evlist = cmd->evlist;
 	report.events.pmus = cmd->pmus;
 	report.events.reader = report.reader;

@@ -57,6 +57,26 @@ setup() {
 	}
 }
 
+@test "shared counts of several threads are one, for all of them" {
+	local shared="--bpf-counters --bpf-attr-map $ATTR_MAP"
+	background gang "$WORKLOADS/gang" 2 1000
+	local gang=$!
+	wait_for grep -q ready gang
+	# shellcheck disable=SC2086 # two options
+	{
+		# mixed with events that have a count of each thread
+		same_again $shared -e page-faults,user_time -p "$gang" true
+		refused 22 perf stat report -i again.data --per-thread \
+			<<<"perf stat report: the counts cannot be broken down like that: they are of all threads together (perf stat record --per-thread)"
+		# the column of counters: one a CPU
+		same_again $shared --per-socket -e page-faults -p "$gang" true
+		refused 22 perf stat report -i again.data --per-thread \
+			<<<"perf stat report: the counts cannot be broken down like that: they are of all threads together (perf stat record --per-thread)"
+		same_again $shared --per-thread -e page-faults,user_time -p "$gang" true
+		[ "$(perf stat report -i again.data -x, 2>&1 | grep -c page-faults)" = 3 ]
+	}
+}
+
 @test "Debian's perf reads ours, and we read what it wrote" {
 	require_debian_perf
 	local perf options mode

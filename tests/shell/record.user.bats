@@ -84,7 +84,10 @@ setup() {
 	diff one.txt two.txt
 	grep -qF " Performance counter stats for 'pipe':" one.txt
 	# intervals are printed as they come
-	perf stat record -o - -I 20 -e page-faults:u sleep 0.07 2>/dev/null 3>&- | perf stat report -x, 2>report.txt 3>&-
+	: >report.txt
+	perf stat record -o - -I 20 -e page-faults:u \
+		sh -c 'until [ $(wc -l <report.txt) -ge 2 ]; do sleep 0.02; done' 2>/dev/null 3>&- |
+		perf stat report -x, 2>report.txt 3>&-
 	[ "$(grep -c page-faults:u report.txt)" -ge 2 ]
 	mkfifo pipe
 	background err perf stat record -o pipe -e page-faults:u true
@@ -106,6 +109,26 @@ setup() {
 	[ "$(echo *)" = "err perf.data started" ]
 }
 
+@test "a recording that cannot get its name leaves the file before where it is" {
+	echo old >x
+	# the directory comes when all is checked
+	fails_with 255 "perf stat: writing x failed: Is a directory" \
+		perf stat record -o x --log-fd 4 -e page-faults:u sh -c 'mkdir x.old' 4>/dev/null
+	[ "$(cat x)" = old ]
+	[ "$(echo x*)" = "x x.old" ]
+}
+
+@test "what was not counted is no recording, and no success" {
+	local status=0
+	perf stat record --pre 'exit 3' -o x -e page-faults:u true 2>err || status=$?
+	[ "$status" = 255 ]
+	grep -q "'exit 3' failed: this run is not counted" err
+	[ ! -e x ]
+	# what was counted is kept, whatever comes after
+	perf stat record --post 'exit 3' -o x -e page-faults:u true 2>err || :
+	perf stat report -i x 2>&1 | grep -q page-faults:u
+}
+
 @test "Ctrl-C ends a recording like any other run" {
 	local status=0
 	background err perf stat record -o perf.data -e page-faults:u sh -c 'echo $$ >started; exec sleep 1000'
@@ -125,10 +148,12 @@ setup() {
 	perf stat record -o - -I 10 -e page-faults:u sleep 1000 2>err 3>&- | true
 	[ "$(grep -c '^perf stat: writing standard output failed: Broken pipe$' err)" = 1 ]
 	# where counts are printed they are, and no file is left
+	: >rows
 	(
 		ulimit -f 1
 		trap '' XFSZ
-		exec perf stat record -e page-faults:u,task-clock:u -I 10 -x, --log-fd 4 sleep 0.2 4>&1 >/dev/null 2>err
+		exec perf stat record -e page-faults:u,task-clock:u -I 10 -x, --log-fd 4 \
+			sh -c 'until [ $(wc -l <rows) -gt 10 ]; do sleep 0.02; done' 4>&1 >/dev/null 2>err
 	) | cat >rows || :
 	[ "$(grep -c '^perf stat: writing perf.data failed: File too large$' err)" = 1 ]
 	[ "$(wc -l <rows)" -gt 10 ]
@@ -184,6 +209,57 @@ setup() {
 		<<<"perf stat report: x: at byte 40: no data: whoever wrote it was interrupted"
 	printf '\377\377\377\377\377\377\377\177' | dd of=x bs=1 seek=48 conv=notrunc status=none
 	perf stat report -i x 2>&1 | grep -q '^perf stat report: x: at byte 40: cut off: the data should be 9223372036854775807 bytes'
+}
+
+@test "a report does not overwrite what it reads" {
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	cp x before
+	ln -s x link
+	local name
+	for name in x ./x link; do
+		refused 22 perf stat report -i x -o $name \
+			<<<"perf stat report: -o $name: that is the recording itself: name another file"
+		refused 22 sh -c "perf stat report -i - -o $name --append <x" \
+			<<<"perf stat report: -o $name: that is the recording itself: name another file"
+	done
+	cmp x before
+	perf stat report -i x -o y
+	grep -q page-faults:u y
+}
+
+@test "counts behind the final round are none" {
+	perf stat record -o - -e page-faults:u true 2>/dev/null >x
+	perf stat report -i x -x, >want 2>&1
+	# one more record of what event 1 counted: 12345
+	cp x more
+	printf '\114\0\0\0\0\0\060\0\1\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0\071\060\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0' >>more
+	perf stat report -i more -x, >got 2>&1
+	diff want got
+	# before it, the same is what counts: the round is the last record
+	local size round=$((8 + 32))
+	size=$(stat -c %s x)
+	{
+		head -c $((size - round)) x
+		tail -c 48 more
+		tail -c $round x
+	} >before
+	perf stat report -i before -x, 2>&1 | grep -q '^12345,,page-faults:u,'
+}
+
+@test "what a file says does not command the terminal" {
+	# a thread that calls itself so, and an event, and the command
+	background out bash -c 'printf "e\033[31mvil" >/proc/self/comm; while :; do sleep 1000; done'
+	wait_for grep -q $'\033' "/proc/$!/comm"
+	perf stat record -o x -p $! --per-thread -e page-faults/name=bXell/u true $'\033[2J' >out 2>&1
+	sed -i $'s/bXell/b\033ell/g' x
+	grep -q $'\033' x
+	local format
+	for format in "" -x, -j; do
+		perf stat report -i x $format >report.txt 2>&1
+		grep -q 'e?\[31mvil' report.txt
+		grep -q 'b?ell' report.txt
+		refute grep -q $'\033' report.txt
+	done
 }
 
 @test "rows that the counts cannot be broken down to" {

@@ -15,6 +15,7 @@
 
 #include "util/bytes.h"
 #include "util/cgroup.h"
+#include "util/data_events.h"
 #include "util/data_reader.h"
 #include "util/data_writer.h"
 #include "util/evlist.h"
@@ -162,6 +163,34 @@ static void features_that_lie_about_their_size(void **state __unused)
 		bytes__clear(&bytes[f]);
 }
 
+static void texts_that_a_terminal_would_obey(void **state __unused)
+{
+	static const char *const texts[][2] = {
+		{ "", "" },
+		{ "a\033[31mb\n\t\177", "a?[31mb???" },
+		{ "gr\xc3\xb6\xc3\x9f\x65r \xc2\xb5s", "gr\xc3\xb6\xc3\x9f\x65r \xc2\xb5s" },
+		{ "\xc2\x9b\x33", "??3" },
+		{ "end\xc2", "end\xc2" },
+	};
+	struct data_facts facts = {};
+	struct bytes command = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		char *text = strdup(texts[i][0]);
+
+		text__make_printable(text);
+		assert_string_equal(text, texts[i][1]);
+		free(text);
+	}
+	text__make_printable(NULL);
+	bytes__put_u32(&command, 2);
+	bytes__put_string(&command, "a\033");
+	bytes__put_string(&command, "\rb");
+	assert_int_equal(add(&facts, FEATURE_CMDLINE, &command), 0);
+	assert_string_equal(facts.command, "a? ?b");
+	data_facts__clear(&facts);
+}
+
 static struct evlist *three_events(void)
 {
 	struct evlist *list = evlist__new();
@@ -193,7 +222,7 @@ static void what_perf_data_has_no_record_for(void **state __unused)
 	from->evsels[1]->metric_set = 4;
 	from->evsels[1]->cgroup = from->evsels[2]->cgroup = &cgroup;
 	from->evsels[2]->tool = TOOL_DURATION_TIME;
-	from->evsels[2]->auto_merge = true;
+	from->evsels[2]->auto_merge = from->evsels[2]->threads_as_one = true;
 	from->evsels[2]->merge_leader = from->evsels[0];
 	stat_extra__put(&bytes, &extra);
 	for (int i = 0; i < 3; i++)
@@ -214,6 +243,7 @@ static void what_perf_data_has_no_record_for(void **state __unused)
 	assert_ptr_equal(to->evsels[2]->cgroup, to->evsels[1]->cgroup);
 	assert_int_equal(to->evsels[2]->tool, TOOL_DURATION_TIME);
 	assert_ptr_equal(to->evsels[2]->merge_leader, to->evsels[0]);
+	assert_true(to->evsels[2]->threads_as_one && !to->evsels[0]->threads_as_one);
 	stat_extra__clear(&read);
 	bytes__clear(&bytes);
 	evlist__delete(from);
@@ -341,6 +371,89 @@ static void a_stream_there_and_back(void **state __unused)
 	close(fds[0]);
 }
 
+static int put_cpu_range(struct data_writer *writer, enum data_record_type type, uint16_t first,
+			 uint16_t last)
+{
+	struct bytes body = {};
+	int err;
+
+	if (type == RECORD_EVENT_UPDATE) {
+		bytes__put_u64(&body, UPDATE_CPUS);
+		bytes__put_u64(&body, 1);
+	}
+	bytes__put_u16(&body, CPUS_RANGE);
+	bytes__put_u16(&body, 0);
+	bytes__put_u16(&body, first);
+	bytes__put_u16(&body, last);
+	err = data_writer__record(writer, type, body.data, body.len);
+	bytes__clear(&body);
+	return err;
+}
+
+/* As many events on CPU 0, the first one on @nr_cpus; all CPUs are said so many times. */
+static void write_cpus(int nr_events, int nr_cpus, int nr_maps)
+{
+	static const uint64_t config[] = { 1, CONFIG_AGGR_MODE, 0 };
+	struct data_attr *attrs = calloc(nr_events, sizeof(*attrs));
+	struct bytes features[NR_FEATURES] = {};
+	struct data_writer *writer;
+	uint64_t id = 1;
+
+	assert_non_null(attrs);
+	for (int i = 0; i < nr_events; i++)
+		attrs[i].attr.size = sizeof(attrs[i].attr);
+	attrs[0].ids = &id;
+	attrs[0].nr_ids = 1;
+	assert_int_equal(data_writer__open("cpus", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, nr_events, features), 0);
+	assert_int_equal(put_cpu_range(writer, RECORD_EVENT_UPDATE, 0, nr_cpus - 1), 0);
+	while (nr_maps--)
+		assert_int_equal(put_cpu_range(writer, RECORD_CPU_MAP, 0, 0), 0);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT_CONFIG, config, sizeof(config)),
+			 0);
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	free(attrs);
+}
+
+/* Return: what of it is refused first: 1: a record, 2: the events' counters, 3: rows; 0: nothing */
+static int read_cpus(void)
+{
+	struct data_events events = { .evlist = evlist__new(), .pmus = pmus__new("/nonexistent") };
+	struct data_record record;
+	int refused = 0;
+
+	assert_int_equal(data_reader__open("cpus", &events.reader), 0);
+	while (!refused && data_reader__next(events.reader, &record) == 1)
+		refused = data_events__take(&events, &record) ? 1 : 0;
+	if (!refused && data_events__complete(&events))
+		refused = 2;
+	if (!refused && data_events__check_rows(&events, false))
+		refused = 3;
+	data_events__clear(&events);
+	evlist__delete(events.evlist);
+	pmus__delete(events.pmus);
+	data_reader__delete(events.reader);
+	assert_int_equal(unlink("cpus"), 0);
+	return refused;
+}
+
+static void small_files_do_not_take_much_memory(void **state __unused)
+{
+	static const struct { int nr_events, nr_cpus, nr_maps, refused; } cases[] = {
+		{ 128, 16384, 1, 0 },
+		{ 129, 16384, 1, 3 },
+		{ 2000, 1000, 1, 0 },
+		{ 1, 16385, 1, 1 },
+		{ 1, 2, 2, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_cpus(cases[i].nr_events, cases[i].nr_cpus, cases[i].nr_maps);
+		assert_int_equal(read_cpus(), cases[i].refused);
+	}
+}
+
 static void what_is_not_finished_is_not_there(void **state __unused)
 {
 	struct bytes features[NR_FEATURES] = {};
@@ -360,10 +473,12 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_not_read),
 		cmocka_unit_test(the_topology_of_another_machine),
 		cmocka_unit_test(features_that_lie_about_their_size),
+		cmocka_unit_test(texts_that_a_terminal_would_obey),
 		cmocka_unit_test(what_perf_data_has_no_record_for),
 		cmocka_unit_test(texts_that_cannot_be_meant),
 		cmocka_unit_test(a_file_there_and_back),
 		cmocka_unit_test(a_stream_there_and_back),
+		cmocka_unit_test(small_files_do_not_take_much_memory),
 		cmocka_unit_test(what_is_not_finished_is_not_there),
 	};
 
