@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,12 +38,17 @@ static int open_stream(struct data_writer *writer)
 	return writer->file ? 0 : -errno;
 }
 
+static char *dir_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? strndup(path, slash - path + 1) : strdup(".");
+}
+
 /* Without a name where the file system can; else under one of its own beside the later one. */
 static int open_file(struct data_writer *writer)
 {
-	const char *slash = strrchr(writer->path, '/');
-	char *dir __cleanup(free_ptr) = slash ? strndup(writer->path, slash - writer->path + 1) :
-						strdup(".");
+	char *dir __cleanup(free_ptr) = dir_of(writer->path);
 	int fd, err;
 
 	if (!dir)
@@ -63,6 +69,61 @@ static int open_file(struct data_writer *writer)
 	return writer->file ? 0 : -errno;
 }
 
+/* Whether there is a file that is to be kept; an empty one is not. */
+static bool has_old(const struct data_writer *writer)
+{
+	struct stat st;
+
+	return !lstat(writer->path, &st) && (!S_ISREG(st.st_mode) || st.st_size);
+}
+
+/* Whether we may move what others own. */
+static bool is_owner_of_all(void)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
+
+	if (caps && cap_get_flag(caps, CAP_FOWNER, CAP_EFFECTIVE, &value))
+		value = CAP_CLEAR;
+	cap_free(caps);
+	return value == CAP_SET;
+}
+
+/* Whether a file of that name, if there is one, could be moved or replaced. 0 or -errno, said */
+static int check_name(const char *name, const struct stat *dir, bool is_target)
+{
+	bool is_foreign = dir->st_mode & S_ISVTX && dir->st_uid != geteuid();
+	struct stat st;
+	int err = 0;
+
+	if (lstat(name, &st))
+		return 0;
+	if (is_target && S_ISDIR(st.st_mode))
+		err = EISDIR;
+	else if (is_foreign && st.st_uid != geteuid() && !is_owner_of_all())
+		err = EPERM;
+	if (err)
+		pr_err("cannot replace %s: %s", name, strerror(err));
+	return -err;
+}
+
+/* What would fail when all is counted is better said before. Return: 0 or -errno, said */
+static int check_names(const struct data_writer *writer)
+{
+	char *dir __cleanup(free_ptr) = dir_of(writer->path);
+	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
+	struct stat st;
+	int err;
+
+	if (!dir || !old || stat(dir, &st)) {
+		err = -errno;
+		pr_err("cannot write %s: %s", writer->path, strerror(errno));
+		return err;
+	}
+	err = check_name(writer->path, &st, false);
+	return err || !has_old(writer) ? err : check_name(old, &st, true);
+}
+
 int data_writer__open(const char *path, struct data_writer **out)
 {
 	struct data_writer *writer = calloc(1, sizeof(*writer));
@@ -81,13 +142,15 @@ int data_writer__open(const char *path, struct data_writer **out)
 		else
 			err = open_file(writer);
 	}
-	if (err) {
+	if (err)
 		pr_err("cannot write %s: %s", path, strerror(-err));
+	else if (!writer->is_stream)
+		err = check_names(writer);
+	if (err)
 		data_writer__delete(writer);
-		return err;
-	}
-	*out = writer;
-	return 0;
+	else
+		*out = writer;
+	return err;
 }
 
 bool data_writer__is_stream(const struct data_writer *writer)
@@ -258,14 +321,6 @@ static int link_temp(struct data_writer *writer)
 			writer->temp = name;
 	}
 	return err;
-}
-
-/* Whether there is a file that is to be kept; an empty one is not. */
-static bool has_old(const struct data_writer *writer)
-{
-	struct stat st;
-
-	return !lstat(writer->path, &st) && (!S_ISREG(st.st_mode) || st.st_size);
 }
 
 /* The old file is moved when the new one is beside it, and back if that cannot take its place. */

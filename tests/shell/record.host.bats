@@ -8,6 +8,7 @@ load record
 setup() {
 	require_root
 	require_perf_events cpu
+	require_commands setpriv
 	cd "$BATS_TEST_TMPDIR"
 	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	jobs_started=()
@@ -55,6 +56,22 @@ setup() {
 		same_again $shared --per-core -I 20 -e page-faults -p $$ sleep 0.05
 		same_again $shared --per-thread -e page-faults -p $$ true
 	}
+}
+
+@test "others' files in a directory like /tmp cannot be replaced, which is said at once" {
+	local dir
+	dir=$(mktemp -d)
+	chmod 1777 "$dir"
+	echo mine >"$dir/x"
+	refused 255 as_nobody perf stat record -o "$dir/x" -e duration_time touch "$dir/ran" \
+		<<<"perf stat: cannot replace $dir/x: Operation not permitted"
+	[ "$(cd "$dir" && echo *)" = x ]
+	[ "$(cat "$dir/x")" = mine ]
+	# root may replace anyone's
+	as_nobody perf stat record -o "$dir/y" -e duration_time true >/dev/null 2>&1
+	perf stat record -o "$dir/y" -e page-faults:u true >/dev/null 2>&1
+	[ "$(stat -c %u "$dir/y" "$dir/y.old" | tr '\n' ' ')" = "0 65534 " ]
+	rm -r "$dir"
 }
 
 @test "shared counts of several threads are one, for all of them" {

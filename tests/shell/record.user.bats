@@ -118,6 +118,17 @@ setup() {
 	[ "$(echo x*)" = "x x.old" ]
 }
 
+@test "a name that cannot be had is refused before anything runs" {
+	echo old >x
+	mkdir x.old
+	refused 255 perf stat record -o x -e page-faults:u touch ran <<<"perf stat: cannot replace x.old: Is a directory"
+	[ ! -e ran ]
+	# an empty one is not kept
+	: >x
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	perf stat report -i x 2>&1 | grep -q page-faults:u
+}
+
 @test "what was not counted is no recording, and no success" {
 	local status=0
 	perf stat record --pre 'exit 3' -o x -e page-faults:u true 2>err || status=$?
