@@ -4,19 +4,11 @@
 # 1,000 times here, and 30 in emulated machines, where FULL=1 makes it 1,000, too.
 
 load helpers
-load shared
+load kept
 load cgroups
 
 requirements() {
 	require_root
-}
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
 }
 
 teardown() {

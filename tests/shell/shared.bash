@@ -7,33 +7,6 @@ declare -gA ctl_fd ack_fd run_pid
 
 T=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}
 
-# keep_leader : for setup_file. Making a leader is what takes longest here. So a run that lasts as
-# long as the file keeps one, and each test must leave its tables as they were. Does nothing where
-# the file's tests are skipped, without root.
-keep_leader() {
-	[ "$(id -u)" = 0 ] || return 0
-	local jobs_started=()
-	export KEPT_MAP=/sys/fs/bpf/perf_test_$$_kept
-	ATTR_MAP=$KEPT_MAP
-	background "$BATS_FILE_TMPDIR/kept.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
-		-o "$BATS_FILE_TMPDIR/kept.out" -e cs sleep infinity
-	export KEPT_RUN=$!
-	wait_for has_runs 1
-	wait_for polls "$KEPT_RUN"
-	state >"$BATS_FILE_TMPDIR/state"
-}
-
-# drop_leader : for teardown_file
-drop_leader() {
-	[ -n "${KEPT_MAP:-}" ] || return 0
-	ATTR_MAP=$KEPT_MAP
-	kill -INT "$KEPT_RUN"
-	clean "$BATS_FILE_TMPDIR/kept.err"
-	KEPT_MAP=
-	nothing_left
-	remove_map
-}
-
 # polls PID : it waits for its end: all is set up
 polls() {
 	local where=

@@ -4,17 +4,9 @@
 # nothing differs but the way of counting.
 
 load helpers
-load shared
+load kept
 
 U=instructions:u
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
-}
 
 @test "10,000 short-lived children: none missed, no entry left" {
 	# A task that is preempted in perf_event_exit_task() has ended for us, its plain perf events may

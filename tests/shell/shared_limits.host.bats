@@ -4,18 +4,10 @@
 # nothing is left.
 
 load helpers
-load shared
+load kept
 
 requirements() {
 	require_root
-}
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
 }
 
 # sleepers N : a process with that many further threads, its pid is $sleepers

@@ -4,17 +4,9 @@
 # in one, so that nothing differs but the way of counting.
 
 load helpers
-load shared
+load kept
 
 U=instructions:u
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
-}
 
 # Of the gang of the tests of overlap, in each time of work
 process=8000000		# gang 2 500000 2: the process

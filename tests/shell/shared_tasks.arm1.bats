@@ -3,17 +3,9 @@
 # Shared counting of tasks against plain perf events, on the machine where both are exact.
 
 load helpers
-load shared
+load kept
 
 U=instructions:u
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
-}
 
 @test "a command: user instructions to 0.01 %, all of compute-bound work to 0.5 %" {
 	both -e $U,cycles,instructions,context-switches "$WORKLOADS/spin" 50000000

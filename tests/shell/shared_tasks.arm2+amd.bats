@@ -5,15 +5,7 @@
 # ended for us, while their plain perf events may not have yet.
 
 load helpers
-load shared
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
-}
+load kept
 
 has_pmu() {
 	[ "$PLACE" != amd ]

@@ -4,18 +4,10 @@
 # software events. A host may hide some switches from BPF programs, so that counts can be short.
 
 load helpers
-load shared
+load kept
 
 requirements() {
 	require_root
-}
-
-setup_file() {
-	keep_leader
-}
-
-teardown_file() {
-	drop_leader
 }
 
 @test "1,000 short runs beside a long one leave nothing, and the long one is right" {
