@@ -148,6 +148,7 @@ struct marking {
 	const struct cgroup_scope *list;
 	struct id_map own;		/* number -> position in list */
 	struct id_map known;		/* number -> position in the table */
+	struct id_map born;		/* number -> position in newborns */
 	__u32 *class;			/* by position in the table: what it becomes; 0: stays */
 	uint64_t chain[MAX_CHAIN];
 };
@@ -224,13 +225,17 @@ static int change_others(struct marking *m, int nr)
 	return err;
 }
 
-static const struct newborn *find_newborn(const struct leader *leader, __u64 id)
+/* Number -> position of those that were given to a cgroup. */
+static int read_newborns(const struct leader *leader, struct id_map *born)
 {
 	for (int i = 0; i < MAX_NEWBORNS; i++) {
-		if (leader->newborns[i].state == NEWBORN_TAKEN && leader->newborns[i].id == id)
-			return &leader->newborns[i];
+		const struct newborn *newborn = &leader->newborns[i];
+
+		if (__atomic_load_n(&newborn->state, __ATOMIC_ACQUIRE) == NEWBORN_TAKEN &&
+		    id_map__set(born, newborn->id, i))
+			return -ENOMEM;
 	}
-	return NULL;
+	return 0;
 }
 
 /*
@@ -244,11 +249,11 @@ static int class_by_birth(struct marking *m, __u64 id)
 
 	while (id && class >= 0) {
 		int own = id_map__get(&m->own, id);
-		const struct newborn *newborn = find_newborn(m->leader, id);
+		int born = id_map__get(&m->born, id);
 
 		if (own >= 0)
 			class = classes__with(c, class, m->list[own].scope);
-		id = newborn ? newborn->parent : 0;
+		id = born >= 0 ? m->leader->newborns[born].parent : 0;
 	}
 	return class;
 }
@@ -334,6 +339,8 @@ static int mark_once(struct leader *leader, const struct cgroup_fs *fs,
 	m->class = calloc(MAX_CGROUPS, sizeof(*m->class));
 	if (m->class)
 		err = read_table(leader, &m->known);
+	if (!err)
+		err = read_newborns(leader, &m->born);
 	for (int i = 0; i < nr && !err; i++) {
 		err = id_map__set(&m->own, list[i].id, i);
 	}
@@ -341,6 +348,7 @@ static int mark_once(struct leader *leader, const struct cgroup_fs *fs,
 		err = mark(m, nr);
 	id_map__clear(&m->own);
 	id_map__clear(&m->known);
+	id_map__clear(&m->born);
 	free(m->class);
 	free(m);
 	return err;
