@@ -342,6 +342,6 @@ int stat__print(struct stat *stat)
 
 	if (!stat->counts || (config->interval_ms && !config->summary))
 		return 0;
-	table.has_heading = config->metric_only && !(table.is_summary && config->csv_sep);
+	table.has_heading = config->metric_only && !table.is_summary;
 	return show(stat, &table, stat->elapsed_s.mean);
 }

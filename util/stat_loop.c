@@ -39,6 +39,19 @@ static int print_at_change(struct stat_pass *pass)
 	return run->delay_ms < 0 && run->config.interval_ms ? print_interval(pass) : 0;
 }
 
+/* A delay (-D MS) comes before the beginning: times and intervals count from its end. */
+static int enable(struct stat_pass *pass)
+{
+	int err;
+
+	if (pass->enable_at_ns)
+		stat_pass__start_clock(pass);
+	pass->enable_at_ns = 0;
+	err = stat_pass__enable(pass);
+	pr_text("Events enabled\n");
+	return err;
+}
+
 static int obey(struct stat_pass *pass)
 {
 	struct stat_run *run = pass->run;
@@ -49,10 +62,8 @@ static int obey(struct stat_pass *pass)
 	       (command = control__next(run->control)) != CONTROL_NONE) {
 		switch (command) {
 		case CONTROL_ENABLE:
-			pass->enable_at_ns = 0;
 			if (!pass->is_enabled) {
-				err = stat_pass__enable(pass);
-				pr_text("Events enabled\n");
+				err = enable(pass);
 				if (!err)
 					err = print_at_change(pass);
 			}
@@ -165,11 +176,8 @@ int stat_pass__loop(struct stat_pass *pass)
 		if (stat_pass__is_target_gone(pass))
 			break;
 		wait_next(pass, &unblocked);
-		if (is_due(pass->enable_at_ns)) {
-			pass->enable_at_ns = 0;
-			err = stat_pass__enable(pass);
-			pr_text("Events enabled\n");
-		}
+		if (is_due(pass->enable_at_ns))
+			err = enable(pass);
 		if (!err)
 			err = answer(pass);
 		if (!err)

@@ -149,6 +149,17 @@ int stat_pass__calls_fd(const struct stat_pass *pass, int c)
 	return counter && counter->ops->calls_fd ? counter->ops->calls_fd(counter) : -1;
 }
 
+void stat_pass__start_clock(struct stat_pass *pass)
+{
+	const struct stat_run *run = pass->run;
+
+	pass->start_ns = clock_ns();
+	if (run->config.interval_ms)
+		pass->next_print_ns = pass->start_ns + run->config.interval_ms * NSEC_PER_MSEC;
+	if (run->timeout_ms)
+		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
+}
+
 int stat_pass__enable(struct stat_pass *pass)
 {
 	int err = 0;

@@ -41,6 +41,9 @@ void stat_pass__lower_privileges(const struct stat_pass *pass);
 /** stat_pass__check_opened() - say what is not counted. Return: 0, or an exit status: nothing is */
 int stat_pass__check_opened(const struct stat_pass *pass);
 
+/** stat_pass__start_clock() - from now on run the elapsed time, the intervals and the timeout */
+void stat_pass__start_clock(struct stat_pass *pass);
+
 /** stat_pass__enable(), stat_pass__disable() - a window of all back ends begins, ends; they nest */
 int stat_pass__enable(struct stat_pass *pass);
 int stat_pass__disable(struct stat_pass *pass);

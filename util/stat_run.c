@@ -19,19 +19,17 @@ static int start(struct stat_pass *pass)
 	struct stat_run *run = pass->run;
 	int err = 0;
 
-	pass->start_ns = clock_ns();
-	if (!run->delay_ms)
-		err = stat_pass__enable(pass);
-	else if (run->delay_ms > 0)
-		pass->enable_at_ns = pass->start_ns + run->delay_ms * NSEC_PER_MSEC;
-	else
+	stat_pass__start_clock(pass);
+	if (run->delay_ms)
 		pr_text("Events disabled\n");
+	else
+		err = stat_pass__enable(pass);
 	if (err)
 		return err;
-	if (run->config.interval_ms)
-		pass->next_print_ns = pass->start_ns + run->config.interval_ms * NSEC_PER_MSEC;
-	if (run->timeout_ms)
-		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
+	if (run->delay_ms > 0) {
+		pass->enable_at_ns = pass->start_ns + run->delay_ms * NSEC_PER_MSEC;
+		pass->next_print_ns = pass->end_at_ns = 0;
+	}
 	/* Of a command the variable is its own business. */
 	if (!pass->workload.pid) {
 		supervisor__ready();

@@ -45,7 +45,11 @@ level_json() {
 level_std() {
 	sed -E -e 's/ \( \+- *[0-9.]+% \)//' -e 's/<not counted>/0/' -e "s/'[^']*'/TARGET/" \
 		-e 's/(^| )[0-9]+(\.[0-9]+)?/\1N/g' -e 's,[KMG]/sec,/sec,' -e 's/ +/ /g' -e 's/ $//' \
-		-e '/^# time/s/ cpus/ ctrs/; /^# time/s/ CPU/ cpu/' "$1"
+		-e '/^# time/s/ cpus/ ctrs/; /^# time/s/ CPU/ cpu/' "$1" |
+		case " ${options[*]} " in
+		*" --summary "*) sed '/^$/d; /^ Performance counter stats/d' ;;	# 6.1 heads the totals
+		*) cat ;;
+		esac
 }
 
 # compare OPTION... -- COMMAND... : both print the same in all formats

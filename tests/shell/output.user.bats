@@ -340,11 +340,30 @@ interrupted() {
 			! grep -q enabled '$err' || touch '$late'
 			until grep -q enabled '$err'; do sleep 0.02; done
 			'$WORKLOADS/faults' 200" 4>"$out" 2>"$err" 3>&-
-		[ "$(cat "$err")" = "Events enabled" ]
+		[ "$(cat "$err")" = "Events disabled"$'\n'"Events enabled" ]
 		[ -e "$late" ] || break
 	done
 	[ ! -e "$late" ]
 	in_range "$(field page-faults:u 1 "$out")" 200 8999
+}
+
+@test "-D: time begins with counting, not with the command" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -D 2000 -e duration_time --log-fd 4 sh -c 'exec sleep 2.1' 4>"$out" 2>/dev/null
+	awk '/duration_time/ { ns = $1 } /time elapsed/ { s = $1 }
+		END { exit !(ns > 0 && s - ns / 1e9 < 2) }' "$out"
+	perf stat -D 2000 -I 50 -x, -e duration_time --log-fd 4 sh -c 'exec sleep 2.1' 4>"$out" 2>/dev/null
+	awk -F, '{ ns += $2; s = $1 } END { exit !(NR > 1 && ns > 0 && s - ns / 1e9 < 2) }' "$out"
+}
+
+@test "-I --summary: the totals follow as rows and a footer, without a header" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -I 100000 --summary -e dummy:u --log-fd 4 true 4>"$out"
+	[ "$(grep -c dummy:u "$out")" = 2 ]
+	[ "$(sed -n '3s/ *$//p' "$out")" = "                 0      dummy:u" ]
+	[ "$(sed -n 4p "$out")" = "" ]
+	sed -n 5p "$out" | grep -q 'seconds time elapsed$'
+	refute grep -q 'counter stats' "$out"
 }
 
 @test "warnings: sleep without -a, short timeouts, overridden targets" {
