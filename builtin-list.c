@@ -65,6 +65,7 @@ static const struct {
 struct row {
 	const char *name;
 	const char *alias;
+	const char *raw;		/* for --raw-dump, when it is not name and alias */
 	const char *type;		/* in brackets */
 	const char *json_type;
 	const char *pmu;
@@ -142,7 +143,9 @@ static void print_row(struct lister *l, const struct row *row)
 
 		print_object(l, members);
 	} else if (l->raw) {
-		fprintf(l->out, "%s ", row->name);
+		fprintf(l->out, "%s ", row->raw ? row->raw : row->name);
+		if (row->alias && !row->raw)
+			fprintf(l->out, "%s ", row->alias);
 	} else {
 		if (row->alias)
 			both = xasprintf("%s OR %s", row->name, row->alias);
@@ -281,6 +284,7 @@ static bool has_instances(struct lister *l, const struct pmu *pmu)
 static void describe(struct row *row, const struct event_def *def)
 {
 	row->name = def->name;
+	row->alias = row->raw = NULL;
 	row->topic = def->topic;
 	row->desc = def->desc;
 	row->long_desc = def->long_desc;
@@ -305,7 +309,9 @@ static void list_events_of(struct lister *l, const struct pmu *pmu)
 			scale_unit = xasprintf("%g%s", event->scale, event->unit);
 		if (name && encoding && short_name) {
 			struct row row = {
-				.name = name,
+				.name = pmu->is_core ? next->name : name,
+				.alias = pmu->is_core ? name : NULL,
+				.raw = name,
 				.type = "Kernel PMU event",
 				.json_type = "Kernel PMU event",
 				.pmu = short_name,
