@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Values that perf itself provides: clocks of the run, and what the machine is like. */
+/* Values that perf itself provides: clocks of the run, sensors, and what the machine is like. */
 #include "counter.h"
 
 #include "cgroup.h"
 #include "counts.h"
 #include "cpumap.h"
 #include "evlist.h"
+#include "pmu.h"
 #include "target.h"
 #include "thread_map.h"
 #include "tool_facts.h"
@@ -41,7 +42,7 @@ static int read_cpu_time(const struct counter_plan *plan, const struct evsel *ev
 	return tool__cpu_time(evsel->cpus->cpu[cpu_idx], is_user, ns);
 }
 
-static int read_clock(const struct counter_plan *plan, const struct evsel *evsel, int cpu_idx,
+static int read_value(const struct counter_plan *plan, const struct evsel *evsel, int cpu_idx,
 		      int thread, uint64_t *value)
 {
 	switch (evsel->tool) {
@@ -51,15 +52,18 @@ static int read_clock(const struct counter_plan *plan, const struct evsel *evsel
 	case TOOL_USER_TIME:
 	case TOOL_SYSTEM_TIME:
 		return read_cpu_time(plan, evsel, cpu_idx, thread, value);
+	case TOOL_SENSOR:
+		return pmu__sensor(evsel->pmu, evsel->attr.config, value);
 	default:
 		return tool__fact(evsel->tool, plan->target, value);
 	}
 }
 
-static bool is_clock(const struct evsel *evsel)
+/* What grows counts from the beginning of a window; all else is the value of the moment. */
+static bool grows(const struct evsel *evsel)
 {
 	return evsel->tool == TOOL_DURATION_TIME || evsel->tool == TOOL_USER_TIME ||
-	       evsel->tool == TOOL_SYSTEM_TIME;
+	       evsel->tool == TOOL_SYSTEM_TIME || (evsel->tool == TOOL_SENSOR && !evsel->snapshot);
 }
 
 static int tool__open(struct counter *self)
@@ -79,9 +83,10 @@ static int tool__open(struct counter *self)
 		if (!evsel->priv)
 			return -ENOMEM;
 		evsel->state = EVSEL_COUNTING;
-		if (!is_clock(evsel) && read_clock(self->plan, evsel, 0, 0, &value)) {
+		err = evsel->tool <= TOOL_SYSTEM_TIME ? 0 : read_value(self->plan, evsel, 0, 0, &value);
+		if (err) {
 			evsel->state = EVSEL_NOT_SUPPORTED;
-			evsel->err = ENOENT;
+			evsel->err = evsel->tool == TOOL_SENSOR ? -err : ENOENT;
 		}
 	}
 	return 0;
@@ -98,10 +103,10 @@ static void take(const struct counter_plan *plan, struct evsel *evsel, int cpu_i
 		(struct tool_cell *)evsel->priv + (count - evsel->counts->values);
 	uint64_t now;
 
-	if (read_clock(plan, evsel, cpu_idx, thread, &now))
+	if (read_value(plan, evsel, cpu_idx, thread, &now))
 		return;
 	count->ena = count->run = 1;
-	if (!is_clock(evsel)) {
+	if (!grows(evsel)) {
 		count->val = now;
 	} else if (moment == BEGIN) {
 		cell->before = count->val;

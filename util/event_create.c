@@ -117,7 +117,8 @@ static int add_event(struct event_creation *c, const struct event_spec *spec,
 	if (!evsel)
 		return -ENOMEM;
 	evsel->pmu = pmu;
-	evsel->tool = tool ? config->attr.config : TOOL_NONE;
+	evsel->tool = tool ? config->attr.config :
+		      pmu && pmu->is_hwmon && config->attr.type == pmu->type ? TOOL_SENSOR : TOOL_NONE;
 	if (evsel->tool == TOOL_BPF_RUNS) {
 		evsel->tool = TOOL_NONE;
 		evsel->runs = RUNS_ALL;
@@ -208,6 +209,9 @@ static void merge_events(struct event_creation *c, int first, bool one_row)
 				continue;
 			if (!one_row && !evsels[i]->pmu->is_core &&
 			    !pmu__same_family(evsels[i]->pmu, evsels[j]->pmu))
+				continue;
+			/* Two temperatures have no sum. */
+			if (evsels[i]->tool == TOOL_SENSOR && evsels[i]->snapshot)
 				continue;
 			if (evsels[i]->scale != evsels[j]->scale ||
 			    strcmp(evsels[i]->unit, evsels[j]->unit))

@@ -33,7 +33,8 @@ enum tool_event {
 	TOOL_SYSTEM_TSC_FREQ,
 	TOOL_SLOTS,
 	TOOL_BPF_RUNS,			/* its number only: becomes evsel->runs */
-	NR_TOOL_EVENTS
+	NR_TOOL_EVENTS,
+	TOOL_SENSOR			/* of a chip: evsel->pmu, attr.config */
 };
 
 /* Counts of executions, in BPF programs (-b) only. */

@@ -164,6 +164,52 @@ static int add_known(struct pmus *pmus, const char *name, uint32_t type)
 	return add_pmu(pmus, pmu);
 }
 
+/* Chips may have one name: all but the first get a number behind it. */
+static int add_chip(struct pmus *pmus, const char *chips, const char *entry, int nr)
+{
+	char *dir = xasprintf("%s/%s", chips, entry);
+	char *chip __cleanup(free_ptr) = dir ? read_line_of(dir, "name") : NULL;
+	char *name __cleanup(free_ptr) = NULL;
+	struct pmu *pmu;
+
+	if (!chip) {
+		free(dir);
+		return dir ? 0 : -ENOMEM;
+	}
+	name = xasprintf("hwmon_%s", chip);
+	for (int i = 1; name && pmus__find(pmus, name); i++) {
+		free(name);
+		name = xasprintf("hwmon_%s_%d", chip, i);
+	}
+	pmu = name ? alloc_pmu(name, PMU_TYPE_HWMON + nr) : NULL;
+	if (pmu) {
+		pmu->is_hwmon = true;
+		pmu->priv = pmu_priv__new(pmu, dir);
+	}
+	if (!pmu || !pmu->priv) {
+		free(dir);
+		delete_pmu(pmu);
+		return -ENOMEM;
+	}
+	return add_pmu(pmus, pmu);
+}
+
+static int add_chips(struct pmus *pmus, const char *sysfs)
+{
+	char *chips __cleanup(free_ptr) = xasprintf("%s/class/hwmon", sysfs);
+	struct dirent **entries = NULL;
+	int nr, i, err = chips ? 0 : -ENOMEM;
+
+	nr = chips ? scandir(chips, &entries, NULL, versionsort) : 0;
+	for (i = 0; i < nr; i++) {
+		if (!err && entries[i]->d_name[0] != '.')
+			err = add_chip(pmus, chips, entries[i]->d_name, i);
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
 int pmu__family_len(const struct pmu *pmu)
 {
 	const char *name = pmu->name;
@@ -240,6 +286,8 @@ struct pmus *pmus__new(const char *sysfs)
 	}
 	if (dir)
 		closedir(dir);
+	if (add_chips(pmus, sysfs))
+		goto no_memory;
 	if (pmus->nr)
 		qsort(pmus->pmus, pmus->nr, sizeof(*pmus->pmus), compare_pmus);
 	if (add_known(pmus, "software", PERF_TYPE_SOFTWARE) ||

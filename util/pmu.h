@@ -2,7 +2,10 @@
 #ifndef PERF_UTIL_PMU_H
 #define PERF_UTIL_PMU_H
 
-/* PMUs as sysfs describes them (bus/event_source/devices), plus "software" and "tool". */
+/*
+ * PMUs as sysfs describes them (bus/event_source/devices), plus "software" and "tool", plus the
+ * chips with sensors (class/hwmon).
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,12 +18,16 @@ struct pmus;
 /* attr.type of the PMU "tool", which the kernel does not know; it never gets such an attr. */
 #define PMU_TYPE_TOOL 0xfffffffeU
 
+/* Those of chips with sensors: this one and the following. */
+#define PMU_TYPE_HWMON 0xffff0000U
+
 struct pmu {
 	char *name;
 	char *alias;		/* second name, or NULL */
 	uint32_t type;		/* attr.type */
 	bool is_core;		/* counts what CPUs do: cpu, cpum_cf, or has a "cpus" file */
 	bool is_uncore;		/* has a "cpumask" file */
+	bool is_hwmon;		/* a chip; its events are files, which the kernel does not count */
 	struct cpumap *cpus;	/* of "cpus" or "cpumask"; NULL: all CPUs */
 	int max_precise;	/* caps/max_precise; -1: unknown */
 	/* private to pmu*.c */
@@ -46,7 +53,7 @@ struct pmu_event {
 	bool has_scale;
 	bool per_pkg;		/* count once per package and die */
 	bool snapshot;		/* gauge */
-	const char *alias;	/* second name, or NULL; software only */
+	const char *alias;	/* second name, or NULL; software and sensors only */
 	const char *desc;	/* text for perf list, or NULL */
 	const struct event_def *def;	/* the definition in a file that made it; NULL: sysfs */
 	bool is_read;		/* private: files of this event have been read */
@@ -135,6 +142,9 @@ const struct pmu_event *pmu__event(const struct pmu *pmu, const char *name);
 
 /** pmu__next_event() - iterate in the order of names: NULL gives the first; NULL after the last */
 const struct pmu_event *pmu__next_event(const struct pmu *pmu, const struct pmu_event *prev);
+
+/** pmu__sensor() - what a sensor shows; see hwmon__read() */
+int pmu__sensor(const struct pmu *pmu, uint64_t config, uint64_t *value);
 
 /** pmu__is_software(), pmu__is_tool() - the two PMUs whose events are known by tables */
 bool pmu__is_software(const struct pmu *pmu);

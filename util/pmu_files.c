@@ -13,6 +13,7 @@
 #include "cpuid.h"
 #include "definitions.h"
 #include "event_tables.h"
+#include "hwmon.h"
 #include "msg.h"
 #include "pmu.h"
 #include "util.h"
@@ -46,6 +47,17 @@ void pmu_priv__set_definitions(struct pmu_priv *priv, struct definitions *defs)
 	priv->defs = defs;
 }
 
+static void clear_event(const struct pmu_priv *priv, struct pmu_event *event)
+{
+	free(event->name);
+	free(event->terms);
+	/* Of others they are in tables. */
+	if (priv->pmu->is_hwmon) {
+		free((char *)event->alias);
+		free((char *)event->desc);
+	}
+}
+
 void pmu_priv__delete(struct pmu_priv *priv)
 {
 	int i;
@@ -54,10 +66,8 @@ void pmu_priv__delete(struct pmu_priv *priv)
 		return;
 	for (i = 0; i < priv->nr_formats; i++)
 		free(priv->formats[i].name);
-	for (i = 0; i < priv->nr_events; i++) {
-		free(priv->events[i].name);
-		free(priv->events[i].terms);
-	}
+	for (i = 0; i < priv->nr_events; i++)
+		clear_event(priv, &priv->events[i]);
 	free(priv->formats);
 	free(priv->events);
 	free(priv->dir);
@@ -283,11 +293,36 @@ static void sort_events(struct pmu_priv *priv)
 		if (compare_events(&events[kept], &events[i])) {
 			events[++kept] = events[i];
 		} else {
-			free(events[i].name);
-			free(events[i].terms);
+			clear_event(priv, &events[i]);
 		}
 	}
 	priv->nr_events = kept + 1;
+}
+
+static void add_sensor(struct pmu_priv *priv, const char *file)
+{
+	uint64_t config = hwmon__config(file);
+	const struct hwmon_kind *kind = hwmon__kind(file);
+	char *number __cleanup(free_ptr) = config ? strndup(file, strchr(file, '_') - file) : NULL;
+	char *label __cleanup(free_ptr) = config ? hwmon__label(priv->dir, config) : NULL;
+	char *terms = number ? xasprintf("config=0x%llx", (unsigned long long)config) : NULL;
+	struct pmu_event *event;
+
+	if (!terms || add_event(priv, label ? label : number, terms))
+		return;
+	event = &priv->events[priv->nr_events - 1];
+	event->alias = label ? strdup(number) : NULL;
+	event->desc = hwmon__describe(priv->dir, config);
+	snprintf(event->unit, sizeof(event->unit), "%s", kind->unit);
+	event->scale = strtod(kind->scale, NULL);
+	event->has_scale = true;
+	event->snapshot = !kind->adds_up;
+	event->is_read = true;
+}
+
+int pmu__sensor(const struct pmu *pmu, uint64_t config, uint64_t *value)
+{
+	return hwmon__read(pmu->priv->dir, config, value);
 }
 
 static void read_events(struct pmu_priv *priv)
@@ -302,13 +337,15 @@ static void read_events(struct pmu_priv *priv)
 	if (pmu__is_tool(priv->pmu))
 		add_table(priv, tool_events);
 	if (priv->dir) {
-		path = xasprintf("%s/events", priv->dir);
+		path = xasprintf("%s/%s", priv->dir, priv->pmu->is_hwmon ? "." : "events");
 		dir = path ? opendir(path) : NULL;
 	}
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.' || is_attribute(entry->d_name))
 			continue;
-		if (add_event(priv, entry->d_name, NULL))
+		if (priv->pmu->is_hwmon)
+			add_sensor(priv, entry->d_name);
+		else if (add_event(priv, entry->d_name, NULL))
 			break;
 	}
 	if (dir)
@@ -403,8 +440,8 @@ const struct pmu_event *pmu__event(const struct pmu *pmu, const char *name)
 		read_events(priv);
 	if (priv->nr_events)
 		event = bsearch(&key, priv->events, priv->nr_events, sizeof(key), compare_events);
-	/* only the one short table of software events has aliases */
-	for (i = 0; !event && pmu__is_software(pmu) && i < priv->nr_events; i++) {
+	/* only short tables have aliases */
+	for (i = 0; !event && (pmu__is_software(pmu) || pmu->is_hwmon) && i < priv->nr_events; i++) {
 		if (priv->events[i].alias && !strcasecmp(priv->events[i].alias, name))
 			event = &priv->events[i];
 	}

@@ -258,6 +258,7 @@ static void put_means(struct stat *stat)
 	struct event_runs *runs;
 	struct aggr_count *count;
 	struct evsel *evsel;
+	bool is_counted;
 	int i;
 
 	if (stat->counts->aggr->mode != AGGR_GLOBAL)
@@ -265,8 +266,10 @@ static void put_means(struct stat *stat)
 	evlist__for_each(stat->evlist, evsel, i) {
 		runs = &stat->events[i];
 		count = &stat->counts->events[i].rows[0];
-		if (stat_counts__is_counted(&stat->counts->events[i], count)) {
-			add_value(&runs->values, count->val);
+		is_counted = stat_counts__is_counted(&stat->counts->events[i], count);
+		if (is_counted) {
+			/* Only sensors have values below 0. */
+			add_value(&runs->values, (int64_t)count->val);
 			runs->ena = count->ena;
 			runs->run = count->run;
 		}
@@ -274,7 +277,9 @@ static void put_means(struct stat *stat)
 			continue;
 		count->ena = runs->ena;
 		count->run = runs->run;
-		count->val = runs->values.mean;
+		/* A single value may have more digits than its mean. */
+		if (runs->values.n > 1 || !is_counted)
+			count->val = (int64_t)runs->values.mean;
 		count->mean = runs->values.mean;
 		if (runs->values.mean > 0)
 			count->variance_pct = 100 * standard_error(&runs->values) /

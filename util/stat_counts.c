@@ -15,7 +15,7 @@
 /* Gauges and constants are shown as they are; differences of them mean nothing. */
 static bool is_gauge(const struct evsel *evsel)
 {
-	return evsel->snapshot || evsel->tool > TOOL_SYSTEM_TIME;
+	return evsel->snapshot || (evsel->tool > TOOL_SYSTEM_TIME && evsel->tool < NR_TOOL_EVENTS);
 }
 
 static bool has_percore(const struct evlist *evlist)

@@ -25,7 +25,7 @@ void stat_cmd__widen_target(struct stat_cmd *cmd)
 	if (!target__has_task(target) || target__is_attached(target) || !cmd->evlist->nr)
 		return;
 	evlist__for_each(cmd->evlist, evsel, i) {
-		if (!evsel->needs_cpu && evsel->tool == TOOL_NONE)
+		if (!evsel->needs_cpu && (evsel->tool == TOOL_NONE || evsel->tool == TOOL_SENSOR))
 			return;
 	}
 	target->system_wide = true;

@@ -163,7 +163,9 @@ static void fill_row(const struct filler *f, struct stat_row *row, const struct 
 	else if (!stat_counts__is_counted(event, count))
 		row->state = ROW_NOT_COUNTED;
 	if (row->state == ROW_COUNTED) {
-		row->value = count->val * evsel->scale;
+		/* Only sensors may show less than nothing. */
+		row->value = evsel->tool == TOOL_SENSOR ? (double)(int64_t)count->val : count->val;
+		row->value *= evsel->scale;
 		row->variance_pct = count->variance_pct;
 	}
 }
