@@ -71,6 +71,9 @@ void bpf_targets__delete(struct bpf_targets *targets);
  */
 int bpf_target__by_id(__u32 id, struct bpf_target *out);
 
+/** bpf_target__by_path() - the same for a program that is pinned in bpffs */
+int bpf_target__by_path(const char *path, struct bpf_target *out);
+
 /** bpf_target__clear() - release what it has */
 void bpf_target__clear(struct bpf_target *target);
 
