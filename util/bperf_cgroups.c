@@ -5,6 +5,7 @@
 #include "cgroup.h"
 #include "leader.h"
 #include "leader_cgroups.h"
+#include "leader_newborns.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "util.h"
@@ -100,7 +101,7 @@ static int add_new_rows(struct bperf_cgroups *cgroups)
 	if (!err)
 		err = add_rows(cgroups, CGROUP_NEW);
 	if (!err && list->follows)
-		err = leader_cgroups__watch(cgroups->scopes.leader, cgroups->births);
+		err = leader_newborns__watch(cgroups->scopes.leader, cgroups->births);
 	return err;
 }
 
@@ -159,7 +160,7 @@ int bperf_cgroups__new(struct leader *leader, struct cgroup_list *list, const in
 	cgroups->births = leader->cgroup_clock->births;
 	cgroups->missed = leader->cgroup_clock->missed;
 	if (!err && list->follows)
-		err = leader_cgroups__watch(leader, cgroups->births);
+		err = leader_newborns__watch(leader, cgroups->births);
 	if (err) {
 		if (err != -ENODEV)
 			bperf_scopes__explain(&cgroups->scopes, err);

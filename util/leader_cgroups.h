@@ -55,20 +55,4 @@ int leader_cgroups__unmark(struct leader *leader, int run);
  */
 int leader_cgroups__sync(struct leader *leader, bool (*is_wanted)(void *ctx, int class), void *ctx);
 
-/**
- * leader_cgroups__watch() - have new cgroups counted by themselves from the first
- * @births: how many of them this run has looked at (cgroup_clock.births)
- *
- * The first time it begins; a run that calls it again has looked at more. What a run finds among
- * the newborns it marks like any cgroup: what such a one has counted before is counted, too.
- * Return: 0 or -errno.
- */
-int leader_cgroups__watch(struct leader *leader, __u64 births);
-
-/** leader_cgroups__watches() - whether a run does */
-bool leader_cgroups__watches(const struct leader *leader, int run);
-
-/** leader_cgroups__settle() - give up the classes of newborns that all who watch have looked at */
-int leader_cgroups__settle(struct leader *leader);
-
 #endif

@@ -7,6 +7,7 @@
 #include "leader.h"
 #include "leader_cgroups.h"
 #include "leader_links.h"
+#include "leader_newborns.h"
 #include "msg.h"
 #include "util.h"
 
@@ -516,7 +517,7 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 	/* From inside a pid namespace not all can be seen: somebody outside will. */
 	if (!err && has_tasks(leader, run))
 		err = -EAGAIN;
-	if (!err && (has_scopes(leader, run, OF_CGROUP) || leader_cgroups__watches(leader, run)))
+	if (!err && (has_scopes(leader, run, OF_CGROUP) || leader_newborns__watches(leader, run)))
 		err = leader_cgroups__unmark(leader, run);
 	if (!err)
 		err = fold_all(leader, run);
