@@ -158,7 +158,8 @@ static int read_newborns(const struct leader *leader, struct id_map *born)
 static int class_by_birth(struct marking *m, __u64 id)
 {
 	struct classes *c = &m->leader->classes;
-	int pos = id_map__get(&m->known, id), class = pos < 0 ? -ENOENT : (int)*cgroup_table__class(m->leader, pos);
+	int pos = id_map__get(&m->known, id);
+	int class = pos < 0 ? -ENOENT : (int)*cgroup_table__class(m->leader, pos);
 
 	while (id && class >= 0) {
 		int own = id_map__get(&m->own, id);
