@@ -5,10 +5,9 @@
 
 load helpers
 
-setup() {
+requirements() {
 	out=$BATS_TEST_TMPDIR/out
 	err=$BATS_TEST_TMPDIR/err
-	jobs_started=()
 }
 
 setup_file() {
@@ -27,7 +26,7 @@ counted() {
 	for event in r8:u r0008:u inst_retired:u armv8_pmuv3/inst_retired/u armv8_pmuv3/event=0x8/u \
 		armv8_pmuv3/event=8/u armv8_pmuv3/config=0x8/u armv8_pmuv3/instructions/u; do
 		counted "$event"
-		counted "$event" --bpf-counters
+		counted "$event" --bpf-counters --bpf-attr-map "$ATTR_MAP"
 	done
 }
 

@@ -12,7 +12,7 @@ U=instructions:u
 	# A task that is preempted in perf_event_exit_task() has ended for us, its plain perf events may
 	# not yet: some 3 switches in 4,000 exits.
 	alike 0 $U "$WORKLOADS/forks" 7000 100
-	alike 0.3 cs "$WORKLOADS/tree" 3 13 100
+	alike 1 cs "$WORKLOADS/tree" 3 13 100
 	in_range "$(field cs:b 1 "$T/alike.out")" 200 10000
 	alike 0 $U "$WORKLOADS/tree" 3 9 100
 	alike 0 $U "$WORKLOADS/spawns" 200 "$WORKLOADS/spin" 1000

@@ -204,5 +204,5 @@ many() {
 	# not even an event: all counters there are can be used
 	[ "$PLACE" != arm1 ] || perf stat -a -x, -o "$T/all" -e cycles,r8,r1,r3,r4,r10,r12 true
 	[ "$PLACE" != arm1 ] || [ "$(cut -d, -f5 "$T/all" | grep -c '^100.00$')" = 7 ] || { cat "$T/all"; false; }
-	[ "$(ls /sys/fs/bpf)" = "$(printf '%s\n' "${ATTR_MAP##*/}" "${ATTR_MAP##*/}_lock")" ]
+	diff <(printf '%s\n' "${ATTR_MAP##*/}" "${ATTR_MAP##*/}_lock") <(ls /sys/fs/bpf) >&2
 }
