@@ -21,6 +21,9 @@
 #
 # A new kind of target is a function start_X and rows that name it.
 
+# shellcheck source=tests/shell/ceilings.bash
+. "$(dirname "${BASH_SOURCE[0]}")/ceilings.bash"
+
 cpu_rows=(
 	"test|30|1|1|same|all|system-wide"
 	"bench|30|1|4|same|all|system-wide"
@@ -369,18 +372,13 @@ switch_row() {
 				stop_all
 				return 1
 			fi
-			[ "$by" != shared ] || is_at_most "$added" "$ceiling" || failed=1
+			[ "$by" != shared ] || is_at_most "$added" "$ceiling" "${dearer[@]}" || failed=1
 		fi
 		cells+=$(printf ' %8s |' "$added")
 	done
 	printf '| %-47s | %4d | %6d | %11s |%s %7s |\n' "$what" "$runs" "$events" "$events_shared" \
 		"$cells" "$ceiling"
 	return $failed
-}
-
-is_at_most() {
-	[ "$2" = - ] || awk -v value="$1" -v ceiling="$2" 'BEGIN {
-		exit value !~ /^-?[0-9.]+$/ || value + 0 > ceiling + 0 }'
 }
 
 # table_head WIDTH WHAT COLUMN... : the head of a table
@@ -450,7 +448,7 @@ start_row() {
 			return 1
 		fi
 		stop_all
-		[ "$by" != shared ] || is_at_most "$cost" "$ceiling" || failed=1
+		[ "$by" != shared ] || is_at_most "$cost" "$ceiling" "${start_dearer[@]}" || failed=1
 		cells+=$(printf ' %8s |' "$cost")
 	done
 	printf '| %-31s | %6d |%s %7s |\n' "$what" "$events" "$cells" "$ceiling"

@@ -129,7 +129,7 @@ cgroup_row() {
 		'BEGIN { printf "%.1f", with - base }')
 	printf '| %-7s | %-6s | %7d | %5d | %6d | %7.1f | %7s |\n' \
 		"$where" "$how" "$nr" "$depth" "$events" "$added" "$ceiling"
-	is_at_most "$added" "$ceiling"
+	is_at_most "$added" "$ceiling" "${dearer[@]}"
 }
 
 cgroup_table() {

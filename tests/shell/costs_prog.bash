@@ -7,6 +7,9 @@
 #	RUNS|EVENTS|CEILING|CEILING OF CYCLES	how many runs count how many events each; what they
 #						may add, and how many cycles an empty program may show
 
+# shellcheck source=tests/shell/ceilings.bash
+. "$(dirname "${BASH_SOURCE[0]}")/ceilings.bash"
+
 prog_rows=(
 	"1|1|1150|520"
 	"1|2|1890|-"
@@ -66,7 +69,7 @@ start_counting() {
 
 # prog_row ROW BASE : prints the row; fails when it is above a ceiling
 prog_row() {
-	local runs events ceiling cycles_ceiling list n with cycles out=/tmp/costs_prog.$$
+	local runs events ceiling cycles_ceiling list n with cycles added out=/tmp/costs_prog.$$
 	IFS='|' read -r runs events ceiling cycles_ceiling <<<"$1"
 	list=$(IFS=,; echo "${prog_events[*]:0:events}")
 	for ((n = 0; n < runs; n++)); do
@@ -82,11 +85,10 @@ prog_row() {
 	progs_stop
 	cycles=$(awk -F, '$3 == "cycles" { printf "%.1f", $6 }' "$out")
 	rm -f "$out"
-	awk -v runs="$runs" -v events="$events" -v with="$with" -v base="$2" -v ceiling="$ceiling" \
-		-v cycles="$cycles" -v cycles_ceiling="$cycles_ceiling" 'BEGIN {
-		printf "| %4d | %6d | %7.1f | %7d | %7.1f | %7s |\n", runs, events, with - base, ceiling,
-			cycles, cycles_ceiling
-		exit with - base > ceiling || (cycles_ceiling != "-" && cycles > cycles_ceiling) || !cycles }'
+	added=$(awk -v with="$with" -v base="$2" 'BEGIN { printf "%.1f", with - base }')
+	printf '| %4d | %6d | %7.1f | %7d | %7.1f | %7s |\n' "$runs" "$events" "$added" "$ceiling" \
+		"${cycles:-0}" "$cycles_ceiling"
+	is_at_most "$added" "$ceiling" "${dearer[@]}" && is_at_most "$cycles" "$cycles_ceiling" "${dearer[@]}"
 }
 
 prog_table() {

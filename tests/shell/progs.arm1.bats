@@ -17,12 +17,13 @@ loop_costs() {
 @test "instructions of a loop of known length are right, beyond the same overhead for each run" {
 	loop_costs 1 instructions
 	overhead=$(per_run instructions)
-	in_range "$overhead" 300 560
+	in_range "$overhead" 300 600	# up to 528 on 6.12, 563 on 7.3
 	for rounds in 501 4000; do
 		loop_costs $rounds instructions
-		# A round is five instructions of this machine.
+		# A round is five instructions of this machine; how many are before the first is up to the
+		# kernel's compiler.
 		within "$(awk -v a="$(per_run instructions)" -v b="$overhead" 'BEGIN { print a - b }')" \
-			$((5 * (rounds - 1))) 0.5
+			$((5 * (rounds - 1))) 1
 	done
 }
 
@@ -60,7 +61,7 @@ loop_costs() {
 	prog_stat -b "$(id loop),$(id twin)" --per-prog -x, -o "$T/out" -e instructions -- bash -c "
 		'$WORKLOADS/progrun' '$P/target_loop' 100 2000
 		'$WORKLOADS/progrun' '$P/target_twin' 300 1000"
-	in_range "$(prog_field "target_loop-$(id loop)" instructions 1 "$T/out")" 1030000 1070000
+	in_range "$(prog_field "target_loop-$(id loop)" instructions 1 "$T/out")" 1030000 1080000
 	in_range "$(prog_field "target_twin-$(id twin)" instructions 1 "$T/out")" 1590000 1700000
 }
 
