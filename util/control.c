@@ -92,11 +92,32 @@ static enum control_command parse_word(const char *word)
 		if (!strcmp(word, words[i].word))
 			return words[i].command;
 	}
-	pr_err("--control: unknown command '%s' (enable, disable, ping, stop)", word);
 	return CONTROL_UNKNOWN;
 }
 
-/* A command ends with a newline; byte by byte, so that nothing after it is taken. */
+static enum control_command take_word(struct control *control)
+{
+	enum control_command command;
+
+	control->buf[control->len] = '\0';
+	control->len = 0;
+	command = parse_word(control->buf);
+	if (command == CONTROL_UNKNOWN)
+		pr_err("--control: unknown command '%s' (enable, disable, ping, stop)", control->buf);
+	return command;
+}
+
+/* Clients of the established tool may send a word without any end. */
+static bool has_word(struct control *control)
+{
+	control->buf[control->len] = '\0';
+	return control->len && parse_word(control->buf) != CONTROL_UNKNOWN;
+}
+
+/*
+ * A command ends with a newline, or, if it is one, where nothing follows yet; byte by byte, so that
+ * nothing after it is taken.
+ */
 enum control_command control__next(struct control *control)
 {
 	struct pollfd pfd = { .fd = control->fd, .events = POLLIN };
@@ -106,29 +127,29 @@ enum control_command control__next(struct control *control)
 		ssize_t len = read(control->fd, &c, 1);
 
 		if (len < 0 && (errno == EAGAIN || errno == EINTR))
-			return CONTROL_NONE;
+			break;
 		if (len <= 0) {
 			/* The other side has hung up for good: what is counted goes on. */
 			if (control->owns_fds)
 				close_fd(&control->fd);
 			control->fd = -1;
-			return CONTROL_NONE;
+			break;
 		}
 		if (c != '\n' && c != '\0') {
 			if (control->len < (int)sizeof(control->buf) - 1)
 				control->buf[control->len++] = c;
 			continue;
 		}
-		control->buf[control->len] = '\0';
-		control->len = 0;
-		if (control->buf[0])
-			return parse_word(control->buf);
+		if (control->len)
+			return take_word(control);
 	}
-	return CONTROL_NONE;
+	return has_word(control) ? take_word(control) : CONTROL_NONE;
 }
 
+/* Clients of the established tool read five bytes: its answer has the NUL, too. */
 void control__ack(struct control *control)
 {
+	static const char answer[] = "ack\n";
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction old;
 
@@ -136,7 +157,7 @@ void control__ack(struct control *control)
 		return;
 	/* Whoever asked may be gone by now; that is no reason to die before the counts are out. */
 	sigaction(SIGPIPE, &ignore, &old);
-	if (write(control->ack_fd, "ack\n", 4) != 4)
+	if (write(control->ack_fd, answer, sizeof(answer)) != sizeof(answer))
 		pr_verbose("--control: acknowledging failed: %s", strerror(errno));
 	sigaction(SIGPIPE, &old, NULL);
 }

@@ -42,14 +42,22 @@ static int print_at_change(struct stat_pass *pass)
 /* A delay (-D MS) comes before the beginning: times and intervals count from its end. */
 static int enable(struct stat_pass *pass)
 {
-	int err;
-
 	if (pass->enable_at_ns)
 		stat_pass__start_clock(pass);
 	pass->enable_at_ns = 0;
-	err = stat_pass__enable(pass);
-	pr_text("Events enabled\n");
-	return err;
+	return stat_pass__enable(pass);
+}
+
+/* Said each time; what is so already stays. */
+static int set_enabled(struct stat_pass *pass, bool is_enabled)
+{
+	bool is_change = pass->is_enabled != is_enabled;
+	int err = 0;
+
+	if (is_change)
+		err = is_enabled ? enable(pass) : stat_pass__disable(pass);
+	pr_text("Events %s\n", is_enabled ? "enabled" : "disabled");
+	return is_change && !err ? print_at_change(pass) : err;
 }
 
 static int obey(struct stat_pass *pass)
@@ -62,19 +70,8 @@ static int obey(struct stat_pass *pass)
 	       (command = control__next(run->control)) != CONTROL_NONE) {
 		switch (command) {
 		case CONTROL_ENABLE:
-			if (!pass->is_enabled) {
-				err = enable(pass);
-				if (!err)
-					err = print_at_change(pass);
-			}
-			break;
 		case CONTROL_DISABLE:
-			if (pass->is_enabled) {
-				err = stat_pass__disable(pass);
-				pr_text("Events disabled\n");
-				if (!err)
-					err = print_at_change(pass);
-			}
+			err = set_enabled(pass, command == CONTROL_ENABLE);
 			break;
 		case CONTROL_STOP:
 			pass->is_over = true;
@@ -177,7 +174,7 @@ int stat_pass__loop(struct stat_pass *pass)
 			break;
 		wait_next(pass, &unblocked);
 		if (is_due(pass->enable_at_ns))
-			err = enable(pass);
+			err = set_enabled(pass, true);
 		if (!err)
 			err = answer(pass);
 		if (!err)

@@ -402,15 +402,16 @@ interrupted() {
 	local perf=$!
 	wait_for grep -q ready "$out"
 	exec 5<>"$ctl" 6<>"$ack"
-	for word in ping enable disable enable stop; do
+	for word in ping enable disable disable enable enable stop; do
 		echo $word >&5
 		read -r -t 20 line <&6
 		[ "$line" = ack ]
 	done
 	exec 5>&- 6>&-
 	wait $perf || :
-	[ "$(grep -c '^Events enabled$' "$out")" = 2 ]
-	[ "$(grep -c '^Events disabled$' "$out")" = 2 ]
+	# each is said, those that change nothing, too; the first is that of -D
+	[ "$(grep -c '^Events enabled$' "$out")" = 3 ]
+	[ "$(grep -c '^Events disabled$' "$out")" = 3 ]
 	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
 }
 
