@@ -14,11 +14,13 @@
 static const struct {
 	const char *word;
 	enum control_command command;
+	bool takes_arg;
 } words[] = {
-	{ "enable", CONTROL_ENABLE },
-	{ "disable", CONTROL_DISABLE },
-	{ "ping", CONTROL_PING },
-	{ "stop", CONTROL_STOP },
+	{ "enable", CONTROL_ENABLE, true },
+	{ "disable", CONTROL_DISABLE, true },
+	{ "evlist", CONTROL_EVLIST, true },
+	{ "ping", CONTROL_PING, false },
+	{ "stop", CONTROL_STOP, false },
 };
 
 static int parse_fd(const char *text)
@@ -86,10 +88,15 @@ void control__close(struct control *control)
 	control->fd = control->ack_fd = -1;
 }
 
-static enum control_command parse_word(const char *word)
+/* @arg: what follows a blank */
+static enum control_command parse_word(const char *text, const char **arg)
 {
+	size_t len = strcspn(text, " ");
+
+	*arg = text[len] ? text + len + 1 : NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!strcmp(word, words[i].word))
+		if (strlen(words[i].word) == len && !strncmp(text, words[i].word, len) &&
+		    (!*arg || words[i].takes_arg))
 			return words[i].command;
 	}
 	return CONTROL_UNKNOWN;
@@ -101,17 +108,20 @@ static enum control_command take_word(struct control *control)
 
 	control->buf[control->len] = '\0';
 	control->len = 0;
-	command = parse_word(control->buf);
+	command = parse_word(control->buf, &control->arg);
 	if (command == CONTROL_UNKNOWN)
-		pr_err("--control: unknown command '%s' (enable, disable, ping, stop)", control->buf);
+		pr_err("--control: unknown command '%s' (enable [EVENT], disable [EVENT], evlist [-g|-F|-v], ping, stop)",
+		       control->buf);
 	return command;
 }
 
 /* Clients of the established tool may send a word without any end. */
 static bool has_word(struct control *control)
 {
+	const char *arg;
+
 	control->buf[control->len] = '\0';
-	return control->len && parse_word(control->buf) != CONTROL_UNKNOWN;
+	return control->len && parse_word(control->buf, &arg) != CONTROL_UNKNOWN;
 }
 
 /*

@@ -425,7 +425,7 @@ interrupted() {
 	printf 'frob\nping\n' >&5
 	read -r -t 20 line <&6
 	[ "$line" = ack ]
-	grep -q "^perf stat: --control: unknown command 'frob' (enable, disable, ping, stop)\$" "$out"
+	grep -q "^perf stat: --control: unknown command 'frob' (enable \[EVENT\], disable" "$out"
 	# two words in one write, the first without effect
 	printf 'enable\nstop\n' >&5
 	read -r -t 20 line <&6
@@ -433,6 +433,53 @@ interrupted() {
 	exec 5>&- 6>&-
 	wait $perf || :
 	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+}
+
+@test "--control: single events, and lists of them" {
+	local out=$BATS_TEST_TMPDIR/out line
+	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
+	background "$out" perf stat -x, -e '{page-faults:u,cs:u},minor-faults:u,major-faults:u,duration_time' \
+		-D -1 --control fd:5,6 -- "$WORKLOADS/waiter"
+	local perf=$!
+	wait_for grep -q ready "$out"
+	for word in "enable page-faults:u" "enable minor-faults:u" "disable minor-faults:u" \
+		"enable nosuch" "enable duration_time" evlist "evlist -g" "evlist -F" "evlist -x" stop; do
+		echo "$word" >&5
+		read -r -t 20 line <&6
+		[ "$line" = ack ]
+	done
+	exec 5>&- 6>&-
+	wait $perf || :
+	grep -v -e ready -e Terminated "$out" | sed 's/^[0-9]*,/N,/; s/,[0-9]*,100.00,,$/,T/' | diff -u - <(cat <<-EOF
+		Events disabled
+		Event page-faults:u enabled
+		Event minor-faults:u enabled
+		Event minor-faults:u disabled
+		perf stat: --control: 'nosuch': no event of that name is counted (evlist lists them)
+		Event duration_time enabled
+		page-faults:u
+		cs:u
+		minor-faults:u
+		major-faults:u
+		duration_time
+		{page-faults:u,cs:u}
+		minor-faults:u
+		major-faults:u
+		duration_time
+		page-faults:u: sample_period=0
+		cs:u: sample_period=0
+		minor-faults:u: sample_period=0
+		major-faults:u: sample_period=0
+		duration_time: sample_period=0
+		perf stat: --control: evlist: '-x' is none of -g, -F, -v
+		N,,page-faults:u,T
+		N,,cs:u,T
+		<not counted>,,minor-faults:u,T
+		<not counted>,,major-faults:u,T
+		N,,duration_time,T
+	EOF
+	)
 }
 
 @test "default events: no row for what the machine lacks, but for cpu-cycles" {
