@@ -102,6 +102,14 @@ static int on_interval(struct stat_pass *pass)
 	return err;
 }
 
+/* A command that got the signal, too, ends by itself, if it likes to; its end is waited for. */
+static bool is_told_to_end(const struct stat_pass *pass)
+{
+	sig_atomic_t signal = *pass->run->signal;
+
+	return signal && !((signal & SIGNAL_TYPED) && pass->workload.pid);
+}
+
 int stat_pass__loop(struct stat_pass *pass)
 {
 	sigset_t blocked, unblocked;
@@ -112,7 +120,7 @@ int stat_pass__loop(struct stat_pass *pass)
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
-	while (!err && !pass->is_over && !*pass->run->signal) {
+	while (!err && !pass->is_over && !is_told_to_end(pass)) {
 		if (stat_pass__is_target_gone(pass))
 			break;
 		wait_next(pass, &unblocked);
