@@ -60,7 +60,7 @@ void display_std__header(const struct stat_table *table)
 {
 	FILE *out = table->config->output;
 
-	if (table->is_interval || table->is_summary)
+	if (table->is_interval || table->is_total)
 		return;
 	fprintf(out, "\n Performance counter stats for ");
 	print_target(table);

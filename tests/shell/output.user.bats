@@ -220,6 +220,16 @@ requirements() {
 	[ "$(wc -l <"$out")" = 2 ]
 }
 
+@test "--summary without intervals: the word is there all the same" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") = "summary,0,,dummy:u,"*,100.00,, ]]
+	perf stat --summary --no-csv-summary -x, --log-fd 4 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") = "0,,dummy:u,"*,100.00,, ]]
+	perf stat --summary --log-fd 4 -e dummy:u true 4>"$out"
+	[ "$(sed -n 2p "$out")" = " Performance counter stats for 'true':" ]
+}
+
 @test "-I 0 means no intervals" {
 	perf stat -I 0 -x, --log-fd 4 -e dummy:u true 4>"$BATS_TEST_TMPDIR/out"
 	[ "$(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/out")" = 7 ]
