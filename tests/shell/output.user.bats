@@ -230,6 +230,11 @@ requirements() {
 	[ "$(sed -n 2p "$out")" = " Performance counter stats for 'true':" ]
 }
 
+@test "options of Linux's perf that change nothing here are taken" {
+	perf stat --affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
+	perf stat --no-affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
+}
+
 @test "-I 0 means no intervals" {
 	perf stat -I 0 -x, --log-fd 4 -e dummy:u true 4>"$BATS_TEST_TMPDIR/out"
 	[ "$(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/out")" = 7 ]
