@@ -89,7 +89,7 @@ static const struct mode_case cases[] = {
 		"a level of cache that a CPU lacks",
 		{ { "cs", SW(CONTEXT_SWITCHES), "0-2", EACH } },
 		{ CSV_OF(AGGR_CACHE), .cache_level = 3 },
-		"S0-D0-L3-ID0,2,3,,cs,18,100.00,,\nS1-D0-L-1-ID-1,1,4,,cs,9,100.00,,\n",
+		"S0-D0-L3-ID0,2,3,,cs,18,100.00,,\nS1-D0-L3-ID-1,1,4,,cs,9,100.00,,\n",
 	},
 	{
 		"nodes",
