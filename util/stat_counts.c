@@ -206,32 +206,32 @@ static void collect_kernel(struct event_counts *event, const struct evsel *evsel
 }
 
 /*
- * Tool events belong to the run, not to a CPU. Times of tasks add up; time and constants are the
- * same wherever the back end wrote them down.
+ * Tool events belong to the run, not to a CPU: time and constants are the same wherever the back end
+ * wrote them down. User and system time are of CPUs or tasks, and add up.
  */
 static void collect_tool(struct event_counts *event, const struct evsel *evsel, bool delta)
 {
 	bool adds_up = evsel->tool == TOOL_USER_TIME || evsel->tool == TOOL_SYSTEM_TIME;
 	struct counts *counts = evsel->counts;
+	struct aggr_count *primary = &event->rows[event->aggr->primary], *row;
 	struct counts_values v;
-	struct aggr_count *row;
-	int cpu, thread;
+	int cpu, thread, at;
 
 	for (cpu = 0; cpu < counts->nr_cpus; cpu++) {
 		for (thread = 0; thread < counts->nr_threads; thread++) {
 			v = *counts__at(counts, cpu, thread);
 			if (delta)
 				v = difference(v, counts__at(event->prev, cpu, thread), true);
-			row = &event->rows[event->aggr->mode == AGGR_THREAD && adds_up ?
-						   thread : event->aggr->primary];
+			at = adds_up ? aggr__row(event->aggr, evsel->cpus->cpu[cpu], thread) : -1;
+			row = at < 0 ? primary : &event->rows[at];
 			if (!v.ena || (row->ena && !adds_up))
 				continue;
 			row->val += v.val;
 			row->ena = row->run = 1;
+			row->nr++;
 		}
 	}
-	for (thread = 0; thread < event->aggr->nr_rows; thread++)
-		event->rows[thread].nr = thread == event->aggr->primary || event->rows[thread].ena;
+	primary->nr += !primary->nr;
 }
 
 /*
@@ -388,8 +388,7 @@ const struct aggr_count *stat_counts__find(const struct stat_counts *sc, const s
 	if (event->merged)
 		event = &sc->events[evsel->merge_leader->idx];
 	if (evsel->tool)
-		row = event->aggr->mode == AGGR_THREAD && event->rows[row].ena ?
-			      row : event->aggr->primary;
+		row = event->aggr == aggr && event->rows[row].ena ? row : event->aggr->primary;
 	else if (event->aggr != aggr)
 		return NULL;
 	count = &event->rows[row];

@@ -212,7 +212,8 @@ static bool is_row_hidden(const struct filler *f, const struct evsel *evsel,
 	/* Of CPUs the PMU does not count on, and of tool events everywhere but in one place. */
 	if (!count->nr)
 		return true;
-	if (evsel->tool && index != aggr->primary && !count->ena)
+	if (evsel->tool && index != aggr->primary &&
+	    (!count->ena || (!count->val && aggr->mode != AGGR_THREAD)))
 		return true;
 	if (!event->supported && evsel->is_default && !evsel->keep_row && !config->verbose)
 		return true;

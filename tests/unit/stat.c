@@ -137,6 +137,19 @@ static const struct mode_case cases[] = {
 		"CPU0,1,,cs,9,100.00,,\nCPU1,2,,cs,9,100.00,,\n",
 	},
 	{
+		"user time is its CPU's, left out where it is 0",
+		{ { "user_time", RAW, "0-3", .values = { { 0, 1, 1 }, { 3, 1, 1 }, { 0, 1, 1 }, { 4, 1, 1 } },
+		    .tool = TOOL_USER_TIME } },
+		{ CSV_OF(AGGR_NONE) },
+		"CPU0,0,,user_time,1,100.00,,\nCPU1,3,,user_time,1,100.00,,\nCPU3,4,,user_time,1,100.00,,\n",
+	},
+	{
+		"user time of sockets",
+		{ { "user_time", RAW, "0-3", EACH, .tool = TOOL_USER_TIME } },
+		{ CSV_OF(AGGR_SOCKET) },
+		"S0,2,3,,user_time,1,100.00,,\nS1,2,12,,user_time,1,100.00,,\n",
+	},
+	{
 		"tool events are in the row of CPU 0 only",
 		{ { "cs", SW(CONTEXT_SWITCHES), "0-3", EACH },
 		  { "duration_time", RAW, "0-3",
