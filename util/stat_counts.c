@@ -348,24 +348,25 @@ static void dump_line(const struct stat_config *config, const char *name, int cp
 
 void stat_counts__dump(const struct stat_counts *sc)
 {
+	const struct aggr_count *row;
 	struct counts_values sum;
 	struct evsel *evsel;
 	int i, j, k;
 
 	evlist__for_each(sc->evlist, evsel, i) {
+		if (!sc->events[i].supported)
+			continue;
 		for (j = 0; sc->config->verbose > 1 && evsel->counts && j < evsel->counts->nr_cpus;
 		     j++) {
 			for (k = 0; k < evsel->counts->nr_threads; k++)
 				dump_line(sc->config, evsel->name, evsel->cpus->cpu[j],
 					  counts__at(evsel->counts, j, k));
 		}
-		memset(&sum, 0, sizeof(sum));
-		for (j = 0; j < sc->events[i].aggr->nr_rows; j++) {
-			sum.val += sc->events[i].rows[j].val;
-			sum.ena += sc->events[i].rows[j].ena;
-			sum.run += sc->events[i].rows[j].run;
-		}
-		dump_line(sc->config, evsel->name, INT32_MIN, &sum);
+		/* There is one sum only where all is one row. */
+		row = sc->events[i].rows;
+		sum = (struct counts_values){ row->val, row->ena, row->run };
+		if (sc->events[i].aggr->mode == AGGR_GLOBAL)
+			dump_line(sc->config, evsel->name, INT32_MIN, &sum);
 	}
 }
 
