@@ -424,7 +424,8 @@ int stat_table__fill(struct stat_table *table, const struct stat_counts *sc,
 	struct evsel *evsel;
 	int i;
 
-	table->mode = sc->aggr->mode;
+	/* Without events there are no rows, but a heading of them. */
+	table->mode = sc->evlist->nr ? sc->aggr->mode : sc->config->aggr_mode;
 	evlist__for_each(sc->evlist, evsel, i)
 		f.is_default |= evsel->is_default;
 	look_at_events(&f);

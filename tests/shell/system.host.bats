@@ -10,6 +10,12 @@ requirements() {
 	require_perf_events cpu
 }
 
+@test "--null -I: the heading is that of the breakdown, without rows" {
+	perf stat --null -I 100000 -a --per-core -o "$BATS_TEST_TMPDIR/out" true
+	tail -n +3 "$BATS_TEST_TMPDIR/out" | diff -u - <(
+		echo "#           time core               ctrs             counts unit events")
+}
+
 @test "-v: a line of sums for each event that counts, where there is one sum" {
 	perf stat -v -a -e cs,cpu-clock true 2>&1 >/dev/null 3>&- | grep -c '^[a-z-]*: [0-9]* [0-9]* [0-9]*$' >"$BATS_TEST_TMPDIR/nr"
 	[ "$(cat "$BATS_TEST_TMPDIR/nr")" = 2 ]
