@@ -235,6 +235,11 @@ requirements() {
 	perf stat --no-affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
 }
 
+@test "--log-fd 0 is none" {
+	perf stat --log-fd 0 -x, -e dummy:u true </dev/null 2>"$BATS_TEST_TMPDIR/out"
+	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
+}
+
 @test "-I 0 means no intervals" {
 	perf stat -I 0 -x, --log-fd 4 -e dummy:u true 4>"$BATS_TEST_TMPDIR/out"
 	[ "$(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/out")" = 7 ]
