@@ -72,7 +72,9 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
-		{ config->run_count != 1 && !target->argc, "-r needs a command to repeat" },
+		{ config->run_count != 1 && !target->argc && !cmd->run.timeout_ms &&
+			  !cmd->run.interval_count,
+		  "-r needs what ends: a command to repeat, or --timeout" },
 		{ config->metric_only && config->run_count > 1, "--metric-only and -r: not together" },
 		{ config->metric_only && target->per_thread,
 		  "--metric-only and --per-thread: not together" },

@@ -257,6 +257,14 @@ typed() {
 	ask true
 }
 
+@test "a series of times, without a command" {
+	server
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -r 3 --timeout 20 -e page-faults:u -p "$server" -o "$out" 2>/dev/null
+	grep -q "^ Performance counter stats for process id '$server' (3 runs):\$" "$out"
+	grep -Eq '^ +0\.0[0-9]+ \+- 0\.[0-9]+ seconds time elapsed' "$out"
+}
+
 @test "a series is ended by SIGINT with the results so far" {
 	local out=$BATS_TEST_TMPDIR/out status=0 perf count=$BATS_TEST_TMPDIR/count
 	background "$out" perf stat -r 1000000 -e dummy:u sh -c "echo >>'$count'"
