@@ -211,34 +211,35 @@ while_counting() {
 	[ ! -e "/proc/${child% }" ]
 }
 
-# typed WORD TIMES COMMAND... : Ctrl-C comes on perf's terminal as often, once COMMAND has written
-# WORD. The screen is in $screen, perf's status in $status
+# typed once|often WORD COMMAND... : Ctrl-C comes on perf's terminal once COMMAND has written WORD, or
+# then again and again until perf prints. The screen is in $screen, perf's status in $status
 typed() {
-	local word=$1 times=$2 command
+	local times=$1 word=$2 command
 	shift 2
 	printf -v command '%q ' perf stat -x, -e page-faults:u "$@"
 	screen=$BATS_TEST_TMPDIR/screen status=0
 	: >"$screen"
 	{
 		wait_for grep -q "$word" "$screen"
-		for ((; times; times--)); do
-			printf '\003'
-			wait_for grep -q "$times left" "$screen" || :
-		done
-		wait_for grep -q ',page-faults:u,' "$screen"
+		printf '\003'
+		again() {
+			[ "$times" = once ] || printf '\003' >&3
+			grep -q ',page-faults:u,' "$screen"
+		}
+		wait_for again 3>&1
 	} | SHELL=/bin/bash script -qfec "$command" /dev/null >"$screen" || status=$?
 	[ "$(grep -c ',page-faults:u,' "$screen")" = 1 ]
 }
 
 @test "Ctrl-C: a command that handles it has its time, and its say" {
-	typed begun 1 bash -c 'trap "sleep 0.5; echo 1 left; exit 5" INT; echo begun; while sleep 0.1; do :; done'
+	typed once begun bash -c 'trap "sleep 0.5; exit 5" INT; echo begun; while :; do sleep 0.1; done'
 	[ "$status" = 5 ]
 	[ "$(grep -c Terminated "$screen")" = 0 ]
-	typed begun 1 bash -c 'echo begun, 1 left; exec sleep 1000'
+	typed once begun bash -c 'echo begun; exec sleep 1000'
 	[ "$status" = 130 ]
 	grep -q Interrupt "$screen"
 	# one that does not want to is ended by the second
-	typed begun 2 bash -c 'trap "echo 2 left, 1 left" INT; echo begun; while sleep 0.1; do :; done'
+	typed often begun bash -c 'trap "" INT; echo begun; while :; do sleep 0.1; done'
 	[ "$status" = 130 ]
 	grep -q Terminated "$screen"
 }
