@@ -20,20 +20,27 @@ static int print_at_change(struct stat_pass *pass)
 }
 
 /* A delay (-D MS) comes before the beginning: times and intervals count from its end. */
-static int enable(struct stat_pass *pass)
+static int begin(struct stat_pass *pass)
 {
 	if (pass->enable_at_ns)
 		stat_pass__start_clock(pass);
 	pass->enable_at_ns = 0;
-	return stat_pass__enable(pass);
+	return pass->stays_disabled ? 0 : stat_pass__enable(pass);
+}
+
+int stat_pass__end_delay(struct stat_pass *pass)
+{
+	return pass->stays_disabled ? begin(pass) : stat_pass__set_enabled(pass, true);
 }
 
 /* Said and done each time: single events may differ. */
 int stat_pass__set_enabled(struct stat_pass *pass, bool is_enabled)
 {
 	bool is_change = pass->is_enabled != is_enabled;
-	int err = is_enabled ? enable(pass) : stat_pass__disable(pass);
+	int err;
 
+	pass->stays_disabled = !is_enabled;
+	err = is_enabled ? begin(pass) : stat_pass__disable(pass);
 	pr_text("Events %s\n", is_enabled ? "enabled" : "disabled");
 	return is_change && !err ? print_at_change(pass) : err;
 }

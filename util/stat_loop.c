@@ -125,7 +125,7 @@ int stat_pass__loop(struct stat_pass *pass)
 			break;
 		wait_next(pass, &unblocked);
 		if (is_due(pass->enable_at_ns))
-			err = stat_pass__set_enabled(pass, true);
+			err = stat_pass__end_delay(pass);
 		if (!err)
 			err = answer(pass);
 		if (!err)

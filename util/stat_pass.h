@@ -24,6 +24,7 @@ struct stat_pass {
 	uint64_t next_print_ns, enable_at_ns, end_at_ns;	/* 0: never */
 	unsigned int nr_printed;
 	bool is_enabled;
+	bool stays_disabled;		/* --control said so before the end of the delay */
 	bool is_over;
 };
 
@@ -108,6 +109,9 @@ int stat_pass__print_interval(struct stat_pass *pass);
 
 /** stat_pass__set_enabled() - let everything count or not, and say so */
 int stat_pass__set_enabled(struct stat_pass *pass, bool is_enabled);
+
+/** stat_pass__end_delay() - what -D MS has put off begins, unless --control was against it */
+int stat_pass__end_delay(struct stat_pass *pass);
 
 /** stat_pass__obey() - carry out the commands of --control that have come */
 int stat_pass__obey(struct stat_pass *pass);

@@ -507,6 +507,22 @@ interrupted() {
 	)
 }
 
+@test "--control: disable during the delay holds when it is over" {
+	local out=$BATS_TEST_TMPDIR/out
+	mkfifo "$BATS_TEST_TMPDIR/ctl"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl"
+	echo disable >&5
+	perf stat -D 300 --control fd:5 -x, -e page-faults:u --timeout 50 -p $$ 2>"$out" 3>&-
+	exec 5>&-
+	diff -u - "$out" <<-EOF
+	Warning:
+	--timeout 50: below 100 ms the overhead may show in the counts
+	Events disabled
+	Events disabled
+	<not counted>,,page-faults:u,0,100.00,,
+	EOF
+}
+
 @test "default events: no row for what the machine lacks, but for cpu-cycles" {
 	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	perf stat --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
