@@ -206,8 +206,8 @@ static void collect_kernel(struct event_counts *event, const struct evsel *evsel
 }
 
 /*
- * Tool events belong to the run, not to a CPU: time and constants are the same wherever the back end
- * wrote them down. User and system time are of CPUs or tasks, and add up.
+ * Tool events belong to the run, not to a CPU: time and constants are the same wherever the back
+ * end wrote them down. User and system time are of CPUs or tasks, and add up.
  */
 static void collect_tool(struct event_counts *event, const struct evsel *evsel, bool delta)
 {

@@ -4,7 +4,8 @@
 
 /*
  * One pass of a run, shared by the files that carry it out: stat_run.c (its life), stat_pass.c (the
- * back ends), stat_tasks.c, stat_cgroups.c, stat_loop.c (waiting), stat_control.c (--control). Nobody else includes this.
+ * back ends), stat_tasks.c, stat_cgroups.c, stat_loop.c (waiting), stat_control.c (--control). Nobody
+ * else includes this.
  */
 
 #include "stat_run.h"

@@ -53,7 +53,7 @@ struct stat_table {
 	uint64_t ts_ns;			/* of an interval */
 	bool has_heading;		/* print column headings now */
 	bool is_total;			/* comes after intervals */
-	bool is_summary;		/* as --summary says; CSV has a field for it, in place of a time */
+	bool is_summary;		/* as --summary says; a field of CSV, for the time */
 	bool nmi_hint;			/* a core event never counted and the NMI watchdog is on */
 
 	/* footer */

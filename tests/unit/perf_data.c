@@ -466,7 +466,7 @@ static void put_name(struct data_writer *writer, uint64_t id, const char *name)
 	bytes__clear(&body);
 }
 
-/* As perf 7.3 writes it: events of its own have no ids, and all are called 0; the last is refused. */
+/* As perf 7.3 writes it: events of its own have no ids, and are called 0; the last is refused. */
 static void write_own(uint16_t cpu)
 {
 	static const uint64_t config[] = { 1, CONFIG_AGGR_MODE, 1 };
@@ -503,8 +503,8 @@ static void write_own(uint16_t cpu)
 		stat.val = n;
 		stat.ena = stat.run = 1;
 		if (cpu != UINT16_MAX || !(n % 2))
-			assert_int_equal(data_writer__record(writer, RECORD_STAT, &stat, sizeof(stat)),
-					 0);
+			assert_int_equal(
+				data_writer__record(writer, RECORD_STAT, &stat, sizeof(stat)), 0);
 	}
 	assert_int_equal(data_writer__finish(writer), 0);
 	data_writer__delete(writer);
