@@ -32,9 +32,10 @@
 /* The one thing that signal handlers write. */
 static volatile sig_atomic_t got_signal;
 
-static void on_signal(int sig)
+/* What is typed on a terminal, the kernel sends to its whole foreground. */
+static void on_signal(int sig, siginfo_t *info, void *context __unused)
 {
-	got_signal = sig;
+	got_signal = info->si_code == SI_KERNEL && !got_signal ? sig | SIGNAL_TYPED : sig;
 }
 
 /* Who reads what is recorded may go away; that is an error of writing then. */
@@ -44,8 +45,8 @@ static void on_pipe(int sig __unused)
 
 static void handle_signals(const struct stat_cmd *cmd)
 {
-	struct sigaction action = { .sa_handler = on_signal }, pipe = { .sa_handler = on_pipe };
-	struct sigaction old;
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct sigaction pipe = { .sa_handler = on_pipe }, old;
 
 	/* No SA_RESTART: waiting for a lock ends, too. What was ignored stays so: nohup, "&". */
 	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
@@ -399,9 +400,10 @@ int cmd_stat(int argc, char **argv)
 	else
 		status = count(&cmd, argc, argv, first);
 	clear(&cmd);
-	if (got_signal) {
-		signal(got_signal, SIG_DFL);
-		raise(got_signal);
+	/* A command that answers it, by exiting as it likes, is what whoever typed it meant. */
+	if (got_signal && !((got_signal & SIGNAL_TYPED) && cmd.run.has_exited)) {
+		signal(got_signal & ~SIGNAL_TYPED, SIG_DFL);
+		raise(got_signal & ~SIGNAL_TYPED);
 	}
 	return status;
 }

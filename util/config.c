@@ -408,6 +408,8 @@ int config__load(struct config *config)
 	int err;
 
 	memset(config, 0, sizeof(*config));
+	if (only && !*only)
+		return 0;
 	if (only && access(only, F_OK)) {
 		err = -errno;
 		pr_err("%s, named by PERF_CONFIG: %s", only, strerror(-err));

@@ -14,11 +14,13 @@
 static const struct {
 	const char *word;
 	enum control_command command;
+	bool takes_arg;
 } words[] = {
-	{ "enable", CONTROL_ENABLE },
-	{ "disable", CONTROL_DISABLE },
-	{ "ping", CONTROL_PING },
-	{ "stop", CONTROL_STOP },
+	{ "enable", CONTROL_ENABLE, true },
+	{ "disable", CONTROL_DISABLE, true },
+	{ "evlist", CONTROL_EVLIST, true },
+	{ "ping", CONTROL_PING, false },
+	{ "stop", CONTROL_STOP, false },
 };
 
 static int parse_fd(const char *text)
@@ -86,17 +88,46 @@ void control__close(struct control *control)
 	control->fd = control->ack_fd = -1;
 }
 
-static enum control_command parse_word(const char *word)
+/* @arg: what follows a blank */
+static enum control_command parse_word(const char *text, const char **arg)
 {
+	size_t len = strcspn(text, " ");
+
+	*arg = text[len] ? text + len + 1 : NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!strcmp(word, words[i].word))
+		if (strlen(words[i].word) == len && !strncmp(text, words[i].word, len) &&
+		    (!*arg || words[i].takes_arg))
 			return words[i].command;
 	}
-	pr_err("--control: unknown command '%s' (enable, disable, ping, stop)", word);
 	return CONTROL_UNKNOWN;
 }
 
-/* A command ends with a newline; byte by byte, so that nothing after it is taken. */
+static enum control_command take_word(struct control *control)
+{
+	enum control_command command;
+
+	control->buf[control->len] = '\0';
+	control->len = 0;
+	command = parse_word(control->buf, &control->arg);
+	if (command == CONTROL_UNKNOWN)
+		pr_err("--control: unknown command '%s' (enable [EVENT], disable [EVENT], evlist [-g|-F|-v], ping, stop)",
+		       control->buf);
+	return command;
+}
+
+/* Clients of the established tool may send a word without any end. */
+static bool has_word(struct control *control)
+{
+	const char *arg;
+
+	control->buf[control->len] = '\0';
+	return control->len && parse_word(control->buf, &arg) != CONTROL_UNKNOWN;
+}
+
+/*
+ * A command ends with a newline, or, if it is one, where nothing follows yet; byte by byte, so that
+ * nothing after it is taken.
+ */
 enum control_command control__next(struct control *control)
 {
 	struct pollfd pfd = { .fd = control->fd, .events = POLLIN };
@@ -106,29 +137,29 @@ enum control_command control__next(struct control *control)
 		ssize_t len = read(control->fd, &c, 1);
 
 		if (len < 0 && (errno == EAGAIN || errno == EINTR))
-			return CONTROL_NONE;
+			break;
 		if (len <= 0) {
 			/* The other side has hung up for good: what is counted goes on. */
 			if (control->owns_fds)
 				close_fd(&control->fd);
 			control->fd = -1;
-			return CONTROL_NONE;
+			break;
 		}
 		if (c != '\n' && c != '\0') {
 			if (control->len < (int)sizeof(control->buf) - 1)
 				control->buf[control->len++] = c;
 			continue;
 		}
-		control->buf[control->len] = '\0';
-		control->len = 0;
-		if (control->buf[0])
-			return parse_word(control->buf);
+		if (control->len)
+			return take_word(control);
 	}
-	return CONTROL_NONE;
+	return has_word(control) ? take_word(control) : CONTROL_NONE;
 }
 
+/* Clients of the established tool read five bytes: its answer has the NUL, too. */
 void control__ack(struct control *control)
 {
+	static const char answer[] = "ack\n";
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction old;
 
@@ -136,7 +167,7 @@ void control__ack(struct control *control)
 		return;
 	/* Whoever asked may be gone by now; that is no reason to die before the counts are out. */
 	sigaction(SIGPIPE, &ignore, &old);
-	if (write(control->ack_fd, "ack\n", 4) != 4)
+	if (write(control->ack_fd, answer, sizeof(answer)) != sizeof(answer))
 		pr_verbose("--control: acknowledging failed: %s", strerror(errno));
 	sigaction(SIGPIPE, &old, NULL);
 }

@@ -9,14 +9,16 @@ struct control {
 	int fd;			/* -1: none */
 	int ack_fd;		/* -1: nobody wants to know */
 	bool owns_fds;		/* opened by us: fifos */
-	char buf[64];		/* what came of a command so far */
+	char buf[4096];		/* what came of a command so far */
 	int len;
+	const char *arg;	/* what follows the last command's word; NULL: nothing */
 };
 
 enum control_command {
 	CONTROL_NONE,		/* nothing complete is there */
-	CONTROL_ENABLE,
-	CONTROL_DISABLE,
+	CONTROL_ENABLE,		/* arg: one event */
+	CONTROL_DISABLE,	/* arg: one event */
+	CONTROL_EVLIST,		/* arg: a letter for what is listed */
 	CONTROL_PING,
 	CONTROL_STOP,
 	CONTROL_UNKNOWN,	/* a message has been written */

@@ -50,6 +50,13 @@ struct counter_ops {
 	int (*enable)(struct counter *self);
 	int (*disable)(struct counter *self);
 
+	/**
+	 * set_event() - let one event, and its group with it, count or not
+	 *
+	 * enable() and disable() set all of them again. May be left out: events go together then.
+	 */
+	int (*set_event)(struct counter *self, struct evsel *evsel, bool counts);
+
 	/** read() - bring evsel->counts up to date */
 	int (*read)(struct counter *self);
 

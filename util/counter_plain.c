@@ -316,6 +316,18 @@ static bool is_new(const struct evsel *evsel)
 	return evsel->cgroup && evsel->cgroup->state == CGROUP_NEW;
 }
 
+static int control_group(const struct evsel *leads, unsigned long request)
+{
+	const struct plain_evsel *priv = leads->priv;
+	int err = 0;
+
+	for (int n = 0; n < nr_fds(leads); n++) {
+		if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
+			err = -errno;
+	}
+	return err;
+}
+
 /* @only_new: those of cgroups that just came */
 static int control_all(struct counter *self, unsigned long request, bool only_new)
 {
@@ -323,14 +335,11 @@ static int control_all(struct counter *self, unsigned long request, bool only_ne
 	int err = 0, i;
 
 	evlist__for_each(self->plan->evlist, evsel, i) {
-		struct plain_evsel *priv = evsel->priv;
+		int one = 0;
 
-		if (!leads_group(self, evsel) || (only_new && !is_new(evsel)))
-			continue;
-		for (int n = 0; n < nr_fds(evsel); n++) {
-			if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
-				err = -errno;
-		}
+		if (leads_group(self, evsel) && (!only_new || is_new(evsel)))
+			one = control_group(evsel, request);
+		err = one ? one : err;
 	}
 	return err;
 }
@@ -351,6 +360,15 @@ static int plain__disable(struct counter *self)
 {
 	to_plain(self)->is_enabled = false;
 	return control_all(self, PERF_EVENT_IOC_DISABLE, false);
+}
+
+static int plain__set_event(struct counter *self __unused, struct evsel *evsel, bool counts)
+{
+	const struct plain_evsel *priv = evsel->priv;
+
+	if (evsel->state != EVSEL_COUNTING)
+		return 0;
+	return control_group(priv->group, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 static int plain__add(struct counter *self)
@@ -442,6 +460,7 @@ static const struct counter_ops plain_ops = {
 	.open = plain__open,
 	.enable = plain__enable,
 	.disable = plain__disable,
+	.set_event = plain__set_event,
 	.read = plain__read,
 	.add = plain__add,
 	.drop = plain__drop,

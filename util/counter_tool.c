@@ -20,11 +20,12 @@
 struct tool_cell {
 	uint64_t base;
 	uint64_t before;
+	bool is_on;
 };
 
 struct tool {
 	struct counter base;
-	bool is_enabled;
+	bool is_enabled;		/* what new cgroups begin with */
 };
 
 /* ns of user or system time that an instance's CPU, thread or finished workload has used. */
@@ -103,8 +104,10 @@ static void take(const struct counter_plan *plan, struct evsel *evsel, int cpu_i
 		(struct tool_cell *)evsel->priv + (count - evsel->counts->values);
 	uint64_t now;
 
-	if (read_value(plan, evsel, cpu_idx, thread, &now))
+	if (cell->is_on == (moment == BEGIN) ||
+	    read_value(plan, evsel, cpu_idx, thread, &now))
 		return;
+	cell->is_on = moment != END;
 	count->ena = count->run = 1;
 	if (!grows(evsel)) {
 		count->val = now;
@@ -116,45 +119,49 @@ static void take(const struct counter_plan *plan, struct evsel *evsel, int cpu_i
 	}
 }
 
+static void take_event(const struct counter_plan *plan, struct evsel *evsel, enum moment moment)
+{
+	if (evsel->state != EVSEL_COUNTING)
+		return;
+	for (int c = 0; c < evsel->counts->nr_cpus; c++) {
+		for (int t = 0; t < evsel->counts->nr_threads; t++)
+			take(plan, evsel, c, t, moment);
+	}
+}
+
 static int take_all(struct counter *self, enum moment moment)
 {
 	struct evsel *evsel;
 	int i;
 
 	evlist__for_each(self->plan->evlist, evsel, i) {
-		if (evsel->counter != self || evsel->state != EVSEL_COUNTING)
-			continue;
-		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
-			for (int t = 0; t < evsel->counts->nr_threads; t++)
-				take(self->plan, evsel, c, t, moment);
-		}
+		if (evsel->counter == self)
+			take_event(self->plan, evsel, moment);
 	}
 	return 0;
 }
 
 static int tool__enable(struct counter *self)
 {
-	struct tool *tool = (struct tool *)self;
-
-	if (tool->is_enabled)
-		return 0;
-	tool->is_enabled = true;
+	((struct tool *)self)->is_enabled = true;
 	return take_all(self, BEGIN);
 }
 
 static int tool__read(struct counter *self)
 {
-	return ((struct tool *)self)->is_enabled ? take_all(self, READ) : 0;
+	return take_all(self, READ);
 }
 
 static int tool__disable(struct counter *self)
 {
-	struct tool *tool = (struct tool *)self;
-
-	if (!tool->is_enabled)
-		return 0;
-	tool->is_enabled = false;
+	((struct tool *)self)->is_enabled = false;
 	return take_all(self, END);
+}
+
+static int tool__set_event(struct counter *self, struct evsel *evsel, bool counts)
+{
+	take_event(self->plan, evsel, counts ? BEGIN : END);
+	return 0;
 }
 
 /* Those of a new cgroup begin now. */
@@ -169,6 +176,7 @@ static int tool__add(struct counter *self)
 			continue;
 		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
 			*counts__at(evsel->counts, c, 0) = (struct counts_values){};
+			((struct tool_cell *)evsel->priv)[c].is_on = false;
 			if (((struct tool *)self)->is_enabled)
 				take(self->plan, evsel, c, 0, BEGIN);
 		}
@@ -195,6 +203,7 @@ static const struct counter_ops tool_ops = {
 	.open = tool__open,
 	.enable = tool__enable,
 	.disable = tool__disable,
+	.set_event = tool__set_event,
 	.read = tool__read,
 	.add = tool__add,
 	.destroy = tool__destroy,

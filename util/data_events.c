@@ -19,6 +19,8 @@
 #define MAX_CELLS (8 << 20)
 #define MAX_ROWS (2 << 20)	/* of all events together */
 #define MAX_CPUS 16384		/* numbers of CPUs are below */
+/* From here on, types of Linux's perf are of what it measures itself: clocks, sensors. */
+#define OWN_TYPES 0xffff0000u
 
 static int bad(const struct data_events *events, const struct data_record *record, const char *what)
 {
@@ -58,7 +60,10 @@ static int add_event(struct data_events *events, const struct data_attr *attr, c
 	if (!evsel)
 		return -ENOMEM;
 	evsel->pmu = pmu_of(events, &attr->attr);
-	evsel->state = attr->nr_ids ? EVSEL_COUNTING : EVSEL_NOT_SUPPORTED;
+	if (attr->attr.type == PMU_TYPE_TOOL && attr->attr.config <= TOOL_SYSTEM_TIME)
+		evsel->tool = attr->attr.config;
+	evsel->state = attr->nr_ids || attr->attr.type >= OWN_TYPES ? EVSEL_COUNTING :
+								      EVSEL_NOT_SUPPORTED;
 	for (int i = 0; i < attr->nr_ids; i++)
 		events->ids[events->nr_ids++] =
 			(struct data_id){ .id = attr->ids[i], .idx = events->evlist->nr };
@@ -105,6 +110,48 @@ static struct evsel *event_of(const struct data_events *events, uint64_t id)
 		bsearch(&key, events->ids, events->nr_ids, sizeof(key), compare_ids);
 
 	return found ? events->evlist->evsels[found->idx] : NULL;
+}
+
+/*
+ * From 6.13 on Linux's perf says 0 for the id of any event of its own, which has none. They come in
+ * order: the name is the last that is said of one, and counts of one begin where those of the one
+ * before did. Return: the position of the first from @i on, and round again; -1: there is none
+ */
+static int own_event(const struct data_events *events, int i)
+{
+	const struct evlist *list = events->evlist;
+
+	for (int n = 0; n < list->nr; n++, i++) {
+		if (list->evsels[i % list->nr]->attr.type >= OWN_TYPES)
+			return i % list->nr;
+	}
+	return -1;
+}
+
+static struct evsel *event_of_update(struct data_events *events, uint64_t id, uint64_t type)
+{
+	int own = id ? -1 : own_event(events, events->own_update);
+
+	if (own < 0)
+		return event_of(events, id);
+	events->own_update = own + (type == UPDATE_NAME);
+	return events->evlist->evsels[own];
+}
+
+static struct evsel *event_of_stat(struct data_events *events, const struct data_stat *stat)
+{
+	const struct data_stat *first = &events->own_first;
+	int own = stat->id ? -1 : own_event(events, events->own_stat);
+
+	if (own < 0)
+		return event_of(events, stat->id);
+	if (events->has_own_first && stat->cpu == first->cpu && stat->thread == first->thread)
+		own = own_event(events, own + 1);
+	if (!events->has_own_first || own != events->own_stat)
+		events->own_first = *stat;
+	events->has_own_first = true;
+	events->own_stat = own;
+	return events->evlist->evsels[own];
 }
 
 /* --- what is said of them --- */
@@ -215,7 +262,7 @@ static int take_update(struct data_events *events, struct data_record *record)
 {
 	struct byte_reader *r = &record->body;
 	uint64_t type = byte_reader__u64(r), id = byte_reader__u64(r);
-	struct evsel *evsel = event_of(events, id);
+	struct evsel *evsel = event_of_update(events, id, type);
 	struct cpumap *cpus;
 	double scale;
 	int err = 0;
@@ -353,6 +400,12 @@ int data_events__take(struct data_events *events, struct data_record *record)
 
 /* --- counts --- */
 
+static void forget_cpus(struct evsel *evsel)
+{
+	cpumap__delete(evsel->cpus);
+	evsel->cpus = NULL;
+}
+
 int data_events__complete(struct data_events *events)
 {
 	uint64_t nr_cells = 0;
@@ -365,6 +418,9 @@ int data_events__complete(struct data_events *events)
 		return data_reader__bad(events->reader, data_reader__offset(events->reader),
 					"nothing says yet how was counted (STAT_CONFIG)");
 	evlist__for_each(events->evlist, evsel, i) {
+		/* Of tasks; perf says on which CPUs the event could be all the same. */
+		if (events->cpus && cpumap__is_any(events->cpus))
+			forget_cpus(evsel);
 		if (!evsel->cpus)
 			evsel->cpus = events->cpus ? cpumap__dup(events->cpus) :
 						     cpumap__dup(cpumap__any());
@@ -430,8 +486,8 @@ int data_events__take_stat(struct data_events *events, struct data_record *recor
 	int cpu;
 
 	byte_reader__get(&record->body, &stat, sizeof(stat));
-	evsel = event_of(events, stat.id);
-	if (record->body.is_short || !evsel)
+	evsel = record->body.is_short ? NULL : event_of_stat(events, &stat);
+	if (!evsel)
 		return bad(events, record, "counts of no event");
 	cpu = cpumap__idx(evsel->cpus, (int)stat.cpu);
 	/* What perf itself measures may be said to be of any CPU, or of one and be on any. */

@@ -34,10 +34,12 @@ struct data_events {
 	bool has_cpus;			/* an event has counts by CPU */
 	bool has_sums;			/* an event has counts of several threads together */
 	/* private */
-	bool is_made, has_threads;
+	bool is_made, has_threads, has_own_first;
 	struct data_id *ids;		/* sorted */
 	int nr_ids;
 	uint64_t nr_cpus_said;		/* CPUs in all maps of events */
+	int own_update, own_stat;	/* which event without an id is meant, see own_event() */
+	struct data_stat own_first;	/* the first count of that one */
 };
 
 /** data_events__take() - take in one that says what the events are. Return: 0 or -errno, said */

@@ -60,7 +60,7 @@ void display_std__header(const struct stat_table *table)
 {
 	FILE *out = table->config->output;
 
-	if (table->is_interval || table->is_summary)
+	if (table->is_interval || table->is_total)
 		return;
 	fprintf(out, "\n Performance counter stats for ");
 	print_target(table);
@@ -206,15 +206,13 @@ static void print_metric(const struct stat_table *table, const struct metric_val
 		fprintf(out, "%*s", METRIC_WIDTH - width, "");
 }
 
-/* A further metric of the same event, below the first. */
+/* A further metric of the same event, below the first; perf leaves no room for the cgroup there. */
 static void print_continuation(const struct stat_table *table, const struct stat_row *row)
 {
 	int blanks = VALUE_WIDTH + 1 + table->unit_width + 1 + NAME_WIDTH;
 
 	if (row->mode == AGGR_NONE)
 		blanks += 8;
-	if (table->has_cgroups)
-		blanks += 1 + CGROUP_WIDTH;
 	fputc('\n', table->config->output);
 	display_std__prefix(table, row);
 	fprintf(table->config->output, "%*s", blanks, "");

@@ -6,6 +6,7 @@
 
 #include "cpumap.h"
 #include "msg.h"
+#include "pmu.h"
 #include "util.h"
 
 struct evlist *evlist__new(void)
@@ -163,15 +164,17 @@ static const struct evsel *row_of(const struct evsel *evsel)
 	return evsel->merge_leader ? evsel->merge_leader : evsel;
 }
 
-static bool is_mixed(const struct evlist *list)
+/* Whether all is of the CPUs' own PMU, of which there is one: nobody would look for another. */
+static bool is_core_only(const struct evlist *list)
 {
+	const struct pmu *pmu = list->nr ? list->evsels[0]->pmu : NULL;
 	int i;
 
 	for (i = 1; i < list->nr; i++) {
-		if (list->evsels[i]->pmu != list->evsels[0]->pmu)
-			return true;
+		if (list->evsels[i]->pmu != pmu)
+			return false;
 	}
-	return false;
+	return !pmu || pmu->is_core;
 }
 
 /* Types whose names are the same on every machine: no PMU could be meant but one. */
@@ -191,10 +194,10 @@ int evlist__uniquify_names(struct evlist *list, bool no_merge)
 	if (!sorted || !prefix)
 		return -ENOMEM;
 	if (no_merge) {
-		bool mixed = is_mixed(list);
+		bool is_plain = is_core_only(list);
 
 		for (i = 0; i < list->nr; i++)
-			prefix[i] = mixed && !is_generic(list->evsels[i]);
+			prefix[i] = !is_plain && !is_generic(list->evsels[i]);
 	} else if (list->nr) {
 		memcpy(sorted, list->evsels, list->nr * sizeof(*sorted));
 		qsort(sorted, list->nr, sizeof(*sorted), compare_names);

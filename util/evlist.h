@@ -65,8 +65,8 @@ void evlist__only_level(struct evlist *list, bool user);
  * @no_merge: each PMU instance gets a row of its own (-A, --no-merge)
  *
  * Call once, when the list is complete. With @no_merge that is every event without name= whose
- * type is no generic one (software, tracepoints, ...), if the list has more than one PMU; else events of equal names on different PMUs
- * that are not summed into one row. Return: 0 or -ENOMEM.
+ * type is no generic one (software, tracepoints, ...), unless all are of one core PMU; else events
+ * of equal names on different PMUs that are not summed into one row. Return: 0 or -ENOMEM.
  */
 int evlist__uniquify_names(struct evlist *list, bool no_merge);
 

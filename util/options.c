@@ -34,7 +34,7 @@ static bool wants_arg(const struct option_row *row)
 
 static bool is_negatable(const struct option_row *row)
 {
-	return row->kind == OPT_FLAG || row->kind == OPT_NEGATED;
+	return row->kind == OPT_FLAG || row->kind == OPT_NEGATED || row->kind == OPT_COUNT;
 }
 
 struct getopt_tables {
@@ -137,7 +137,7 @@ static int set(const struct option_row *row, void *ctx, const char *arg, bool is
 		*(bool *)var = is_negated || !by_name;
 		return 0;
 	case OPT_COUNT:
-		++*(int *)var;
+		*(int *)var = is_negated ? 0 : *(int *)var + 1;
 		return 0;
 	case OPT_STRING:
 		*(const char **)var = arg;

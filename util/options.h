@@ -9,7 +9,7 @@
 enum option_kind {
 	OPT_FLAG,	/* bool; also as --no-NAME */
 	OPT_NEGATED,	/* bool that is set by --no-NAME and by the short letter, cleared by --NAME */
-	OPT_COUNT,	/* int, one more each time */
+	OPT_COUNT,	/* int, one more each time; --no-NAME: 0 */
 	OPT_STRING,	/* const char *, the last one wins */
 	OPT_UINT,	/* unsigned int */
 	OPT_INT,	/* int, may be negative */

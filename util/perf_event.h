@@ -53,6 +53,9 @@ int perf_event__paranoid(void);
  */
 int perf_event__is_unsupported(int err);
 
+/** perf_event__print_attr() - write ": type: T, ..." to stderr, members that are not 0 */
+void perf_event__print_attr(const struct perf_event_attr *attr);
+
 /** perf_event__dump() - write an attr and what became of it to stderr; @result: descriptor or -errno */
 void perf_event__dump(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
 		      unsigned long flags, int result);

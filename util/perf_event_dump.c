@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What -vv says of each perf event as it is opened. */
+/* What -vv says of each perf event as it is opened, and --control of those there are. */
 #include "perf_event.h"
 
 #include "msg.h"
@@ -70,4 +70,15 @@ void perf_event__dump(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 		pid, cpu, group_fd, flags, result);
 	if (!fclose(out))
 		pr_text("%s", text);
+}
+
+void perf_event__print_attr(const struct perf_event_attr *attr)
+{
+	pr_text(": type: %u, size: %zu, config: %#llx", attr->type, sizeof(*attr),
+		(unsigned long long)attr->config);
+#define PRINT_SHORT(member)                                                                        \
+	if (attr->member)                                                                          \
+		pr_text(attr->member < 10 ? ", " #member ": %llu" : ", " #member ": %#llx",        \
+			(unsigned long long)attr->member);
+	MEMBERS(PRINT_SHORT)
 }

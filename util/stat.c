@@ -334,7 +334,8 @@ int stat__print(struct stat *stat)
 	const struct stat_config *config = stat->config;
 	struct stat_table table = {
 		.config = config,
-		.is_summary = config->interval_ms != 0,
+		.is_total = config->interval_ms != 0,
+		.is_summary = config->summary && (config->interval_ms || !config->metric_only),
 		.elapsed_s = {
 			.mean = stat->elapsed_s.mean,
 			.error = standard_error(&stat->elapsed_s),
@@ -347,6 +348,6 @@ int stat__print(struct stat *stat)
 
 	if (!stat->counts || (config->interval_ms && !config->summary))
 		return 0;
-	table.has_heading = config->metric_only && !table.is_summary;
+	table.has_heading = config->metric_only && !table.is_total;
 	return show(stat, &table, stat->elapsed_s.mean);
 }

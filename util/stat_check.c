@@ -43,8 +43,6 @@ int stat_cmd__check_output(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
-		{ cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
-		  "--append needs a file to append to: -o or --log-fd" },
 		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
 		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
 	};
@@ -74,7 +72,9 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{ cmd->metrics.names && config->no_metrics, "-M and --no-metrics: one or the other" },
 		{ config->run_count < 0, "-r: the number of runs is negative" },
-		{ config->run_count != 1 && !target->argc, "-r needs a command to repeat" },
+		{ config->run_count != 1 && !target->argc && !cmd->run.timeout_ms &&
+			  !cmd->run.interval_count,
+		  "-r needs what ends: a command to repeat, or --timeout" },
 		{ config->metric_only && config->run_count > 1, "--metric-only and -r: not together" },
 		{ config->metric_only && target->per_thread,
 		  "--metric-only and --per-thread: not together" },

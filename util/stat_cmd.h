@@ -55,6 +55,7 @@ struct stat_cmd {
 	const char *control_spec;	/* --control; NULL: none */
 	bool has_control;		/* it has been opened */
 	char *pre, *post;		/* commands before and after each run */
+	bool affinity;			/* --affinity: taken, without effect */
 	bool sync;			/* -S: flush file systems before each run */
 	const char *output_path;	/* -o */
 	int log_fd;

@@ -206,32 +206,32 @@ static void collect_kernel(struct event_counts *event, const struct evsel *evsel
 }
 
 /*
- * Tool events belong to the run, not to a CPU. Times of tasks add up; time and constants are the
- * same wherever the back end wrote them down.
+ * Tool events belong to the run, not to a CPU: time and constants are the same wherever the back
+ * end wrote them down. User and system time are of CPUs or tasks, and add up.
  */
 static void collect_tool(struct event_counts *event, const struct evsel *evsel, bool delta)
 {
 	bool adds_up = evsel->tool == TOOL_USER_TIME || evsel->tool == TOOL_SYSTEM_TIME;
 	struct counts *counts = evsel->counts;
+	struct aggr_count *primary = &event->rows[event->aggr->primary], *row;
 	struct counts_values v;
-	struct aggr_count *row;
-	int cpu, thread;
+	int cpu, thread, at;
 
 	for (cpu = 0; cpu < counts->nr_cpus; cpu++) {
 		for (thread = 0; thread < counts->nr_threads; thread++) {
 			v = *counts__at(counts, cpu, thread);
 			if (delta)
 				v = difference(v, counts__at(event->prev, cpu, thread), true);
-			row = &event->rows[event->aggr->mode == AGGR_THREAD && adds_up ?
-						   thread : event->aggr->primary];
+			at = adds_up ? aggr__row(event->aggr, evsel->cpus->cpu[cpu], thread) : -1;
+			row = at < 0 ? primary : &event->rows[at];
 			if (!v.ena || (row->ena && !adds_up))
 				continue;
 			row->val += v.val;
 			row->ena = row->run = 1;
+			row->nr++;
 		}
 	}
-	for (thread = 0; thread < event->aggr->nr_rows; thread++)
-		event->rows[thread].nr = thread == event->aggr->primary || event->rows[thread].ena;
+	primary->nr += !primary->nr;
 }
 
 /*
@@ -348,24 +348,25 @@ static void dump_line(const struct stat_config *config, const char *name, int cp
 
 void stat_counts__dump(const struct stat_counts *sc)
 {
+	const struct aggr_count *row;
 	struct counts_values sum;
 	struct evsel *evsel;
 	int i, j, k;
 
 	evlist__for_each(sc->evlist, evsel, i) {
+		if (!sc->events[i].supported)
+			continue;
 		for (j = 0; sc->config->verbose > 1 && evsel->counts && j < evsel->counts->nr_cpus;
 		     j++) {
 			for (k = 0; k < evsel->counts->nr_threads; k++)
 				dump_line(sc->config, evsel->name, evsel->cpus->cpu[j],
 					  counts__at(evsel->counts, j, k));
 		}
-		memset(&sum, 0, sizeof(sum));
-		for (j = 0; j < sc->events[i].aggr->nr_rows; j++) {
-			sum.val += sc->events[i].rows[j].val;
-			sum.ena += sc->events[i].rows[j].ena;
-			sum.run += sc->events[i].rows[j].run;
-		}
-		dump_line(sc->config, evsel->name, INT32_MIN, &sum);
+		/* There is one sum only where all is one row. */
+		row = sc->events[i].rows;
+		sum = (struct counts_values){ row->val, row->ena, row->run };
+		if (sc->events[i].aggr->mode == AGGR_GLOBAL)
+			dump_line(sc->config, evsel->name, INT32_MIN, &sum);
 	}
 }
 
@@ -388,8 +389,7 @@ const struct aggr_count *stat_counts__find(const struct stat_counts *sc, const s
 	if (event->merged)
 		event = &sc->events[evsel->merge_leader->idx];
 	if (evsel->tool)
-		row = event->aggr->mode == AGGR_THREAD && event->rows[row].ena ?
-			      row : event->aggr->primary;
+		row = event->aggr == aggr && event->rows[row].ena ? row : event->aggr->primary;
 	else if (event->aggr != aggr)
 		return NULL;
 	count = &event->rows[row];

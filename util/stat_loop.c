@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waiting while a run counts: commands of --control, intervals, calls of the back ends, the end. */
+/* Waiting while a run counts: intervals, calls of the back ends, the end. */
 #include "stat_pass.h"
 
 #include "control.h"
-#include "msg.h"
 #include "stat_record.h"
 #include "util.h"
 
@@ -12,7 +11,7 @@
 /* How often tasks that have no descriptor to wait on are looked for. */
 #define TASK_POLL_MS 50
 
-static int print_interval(struct stat_pass *pass)
+int stat_pass__print_interval(struct stat_pass *pass)
 {
 	struct stat_run *run = pass->run;
 	int err = stat_pass__add_cgroups(pass);
@@ -28,65 +27,6 @@ static int print_interval(struct stat_pass *pass)
 	if (!err)
 		err = stat_pass__drop_cgroups(pass);
 	pass->nr_printed++;
-	return err;
-}
-
-/* With -D -1 and --control an interval is printed at each change, besides the regular ones. */
-static int print_at_change(struct stat_pass *pass)
-{
-	const struct stat_run *run = pass->run;
-
-	return run->delay_ms < 0 && run->config.interval_ms ? print_interval(pass) : 0;
-}
-
-/* A delay (-D MS) comes before the beginning: times and intervals count from its end. */
-static int enable(struct stat_pass *pass)
-{
-	int err;
-
-	if (pass->enable_at_ns)
-		stat_pass__start_clock(pass);
-	pass->enable_at_ns = 0;
-	err = stat_pass__enable(pass);
-	pr_text("Events enabled\n");
-	return err;
-}
-
-static int obey(struct stat_pass *pass)
-{
-	struct stat_run *run = pass->run;
-	enum control_command command;
-	int err = 0;
-
-	while (!err && run->control &&
-	       (command = control__next(run->control)) != CONTROL_NONE) {
-		switch (command) {
-		case CONTROL_ENABLE:
-			if (!pass->is_enabled) {
-				err = enable(pass);
-				if (!err)
-					err = print_at_change(pass);
-			}
-			break;
-		case CONTROL_DISABLE:
-			if (pass->is_enabled) {
-				err = stat_pass__disable(pass);
-				pr_text("Events disabled\n");
-				if (!err)
-					err = print_at_change(pass);
-			}
-			break;
-		case CONTROL_STOP:
-			pass->is_over = true;
-			break;
-		case CONTROL_PING:
-			break;
-		case CONTROL_UNKNOWN:
-		case CONTROL_NONE:
-			continue;
-		}
-		control__ack(run->control);
-	}
 	return err;
 }
 
@@ -150,7 +90,7 @@ static bool is_due(uint64_t at_ns)
 static int on_interval(struct stat_pass *pass)
 {
 	struct stat_run *run = pass->run;
-	int err = print_interval(pass);
+	int err = stat_pass__print_interval(pass);
 
 	pass->next_print_ns += run->config.interval_ms * NSEC_PER_MSEC;
 	if (pass->next_print_ns <= clock_ns())
@@ -160,6 +100,14 @@ static int on_interval(struct stat_pass *pass)
 		pass->is_over = !pass->workload.pid;
 	}
 	return err;
+}
+
+/* A command that got the signal, too, ends by itself, if it likes to; its end is waited for. */
+static bool is_told_to_end(const struct stat_pass *pass)
+{
+	sig_atomic_t signal = *pass->run->signal;
+
+	return signal && !((signal & SIGNAL_TYPED) && pass->workload.pid);
 }
 
 int stat_pass__loop(struct stat_pass *pass)
@@ -172,16 +120,16 @@ int stat_pass__loop(struct stat_pass *pass)
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
-	while (!err && !pass->is_over && !*pass->run->signal) {
+	while (!err && !pass->is_over && !is_told_to_end(pass)) {
 		if (stat_pass__is_target_gone(pass))
 			break;
 		wait_next(pass, &unblocked);
 		if (is_due(pass->enable_at_ns))
-			err = enable(pass);
+			err = stat_pass__end_delay(pass);
 		if (!err)
 			err = answer(pass);
 		if (!err)
-			err = obey(pass);
+			err = stat_pass__obey(pass);
 		if (!err && is_due(pass->next_print_ns) && !stat_pass__is_target_gone(pass))
 			err = on_interval(pass);
 		if (is_due(pass->end_at_ns))

@@ -305,6 +305,7 @@ static const struct option_row rows[] = {
 	{ 'A', "no-aggr", OPT_CALL_NONE, .call = aggr_none, .help = "a row for each CPU" },
 	{ 'b', "bpf-prog", OPT_STRING, AT(run.target.bpf_list), .arg = "program",
 	  .help = "count in these BPF programs: id, name:N, tag:T, pinned:P, all; perf list bpf" },
+	{ 0, "affinity", OPT_FLAG, AT(affinity), .help = "without effect, as --no-affinity is" },
 	{ 0, "all-kernel", OPT_CALL_NONE, .call = set_all_kernel,
 	  .help = "count in the kernel only, whatever the events say" },
 	{ 0, "all-user", OPT_CALL_NONE, .call = set_all_user,
@@ -317,7 +318,7 @@ static const struct option_row rows[] = {
 	{ 'C', "cpu", OPT_STRING, AT(run.target.cpu_list), .arg = "cpu-list",
 	  .help = "count on these CPUs" },
 	{ 0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
-	  .help = "take commands: enable, disable, ping, stop" },
+	  .help = "take commands: enable, disable, evlist, ping, stop" },
 	{ 0, "cputype", OPT_CALL, .call = parse_cputype, .arg = "core PMU",
 	  .help = "of several core PMUs use this one for the -e that follow" },
 	{ 'd', "detailed", OPT_COUNT, AT(detail), .help = "more default events; repeat for more" },
@@ -362,7 +363,7 @@ static const struct option_row rows[] = {
 	{ 'n', "null", OPT_FLAG, AT(run.config.null_run),
 	  .help = "no default events: only time is measured" },
 	{ 0, "no-big-num", OPT_FLAG, AT(no_big_num), .help = "do not group digits" },
-	{ 0, "no-csv-summary", OPT_FLAG, AT(run.config.no_csv_summary),
+	{ 0, "csv-summary", OPT_NEGATED, AT(run.config.no_csv_summary),
 	  .help = "no 'summary' before the summary's rows" },
 	{ 'o', "output", OPT_STRING, AT(output_path), .arg = "file", .help = "print to this file" },
 	{ 0, "append", OPT_FLAG, AT(append), .help = "append to the file of -o" },
@@ -429,7 +430,7 @@ static const char report_usage[] = "perf stat report [<options>] [-i <file>]";
 static const char *const report_names[] = {
 	"no-aggr", "per-socket", "per-die", "per-cluster", "per-cache", "per-core", "per-thread",
 	"per-node", "field-separator", "json-output", "metric-only", "no-metrics", "summary",
-	"no-csv-summary", "hide-zero-events", "interval-clear", "big-num", "no-big-num", "no-merge",
+	"csv-summary", "hide-zero-events", "interval-clear", "big-num", "no-big-num", "no-merge",
 	"scale", "output", "append", "log-fd", "metrics-file", "verbose",
 };
 

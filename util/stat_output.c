@@ -128,7 +128,7 @@ int stat_cmd__open_output(struct stat_cmd *cmd)
 		cmd->file = open_file(cmd);
 		if (!cmd->file)
 			return STATUS_FAILED;
-	} else if (cmd->log_fd >= 0) {
+	} else if (cmd->log_fd > 0) {	/* 0 is what perf takes for none */
 		cmd->file = open_log_fd(cmd);
 		if (!cmd->file)
 			return STATUS_INVALID;

@@ -4,7 +4,8 @@
 
 /*
  * One pass of a run, shared by the files that carry it out: stat_run.c (its life), stat_pass.c (the
- * back ends), stat_tasks.c, stat_cgroups.c, stat_loop.c (waiting). Nobody else includes this.
+ * back ends), stat_tasks.c, stat_cgroups.c, stat_loop.c (waiting), stat_control.c (--control). Nobody
+ * else includes this.
  */
 
 #include "stat_run.h"
@@ -24,6 +25,7 @@ struct stat_pass {
 	uint64_t next_print_ns, enable_at_ns, end_at_ns;	/* 0: never */
 	unsigned int nr_printed;
 	bool is_enabled;
+	bool stays_disabled;		/* --control said so before the end of the delay */
 	bool is_over;
 };
 
@@ -100,5 +102,19 @@ int stat_pass__drop_cgroups(struct stat_pass *pass);
  * Prints intervals and obeys --control on the way. Return: 0 or -errno.
  */
 int stat_pass__loop(struct stat_pass *pass);
+
+/** stat_pass__print_interval() - read, and print what came since the last time */
+int stat_pass__print_interval(struct stat_pass *pass);
+
+/* --- stat_control.c --- */
+
+/** stat_pass__set_enabled() - let everything count or not, and say so */
+int stat_pass__set_enabled(struct stat_pass *pass, bool is_enabled);
+
+/** stat_pass__end_delay() - what -D MS has put off begins, unless --control was against it */
+int stat_pass__end_delay(struct stat_pass *pass);
+
+/** stat_pass__obey() - carry out the commands of --control that have come */
+int stat_pass__obey(struct stat_pass *pass);
 
 #endif

@@ -176,7 +176,9 @@ static int put_config(struct stat_record *record, const struct stat_config *conf
 		{ CONFIG_AGGR_MODE, config->aggr_mode },
 		{ CONFIG_INTERVAL_MS, config->interval_ms },
 		{ CONFIG_SCALE, !config->no_scale },
-		{ CONFIG_CACHE_LEVEL, config->cache_level },
+		/* Whoever names no level means the highest there is. */
+		{ CONFIG_CACHE_LEVEL,
+		  config->cache_level ? config->cache_level : NR_CACHE_LEVELS + 1 },
 	};
 	/*
 	 * With it, modes have the numbers that they have since there is one of caches. Before, perf

@@ -212,7 +212,8 @@ static bool is_row_hidden(const struct filler *f, const struct evsel *evsel,
 	/* Of CPUs the PMU does not count on, and of tool events everywhere but in one place. */
 	if (!count->nr)
 		return true;
-	if (evsel->tool && index != aggr->primary && !count->ena)
+	if (evsel->tool && index != aggr->primary &&
+	    (!count->ena || (!count->val && aggr->mode != AGGR_THREAD)))
 		return true;
 	if (!event->supported && evsel->is_default && !evsel->keep_row && !config->verbose)
 		return true;
@@ -423,7 +424,8 @@ int stat_table__fill(struct stat_table *table, const struct stat_counts *sc,
 	struct evsel *evsel;
 	int i;
 
-	table->mode = sc->aggr->mode;
+	/* Without events there are no rows, but a heading of them. */
+	table->mode = sc->evlist->nr ? sc->aggr->mode : sc->config->aggr_mode;
 	evlist__for_each(sc->evlist, evsel, i)
 		f.is_default |= evsel->is_default;
 	look_at_events(&f);

@@ -52,7 +52,8 @@ struct stat_table {
 	bool is_interval;
 	uint64_t ts_ns;			/* of an interval */
 	bool has_heading;		/* print column headings now */
-	bool is_summary;		/* totals after intervals */
+	bool is_total;			/* comes after intervals */
+	bool is_summary;		/* as --summary says; a field of CSV, for the time */
 	bool nmi_hint;			/* a core event never counted and the NMI watchdog is on */
 
 	/* footer */

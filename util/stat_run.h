@@ -21,6 +21,9 @@ enum {
 	STATUS_INVALID = 22,
 };
 
+/* Joined to a signal that the command has got, too; gone with the next signal. */
+#define SIGNAL_TYPED 0x100
+
 /* What one perf stat does; filled by the command line. */
 struct stat_run {
 	struct counter_plan plan;
@@ -39,6 +42,7 @@ struct stat_run {
 	struct counter *kept;		/* from one stat_run__once() to the next; NULL: none */
 	bool has_counted;		/* set by stat_run__once(): to the end, without an error of ours */
 	bool was_killed;		/* set by stat_run__once(): a signal ended the workload */
+	bool has_exited;		/* set by stat_run__once(): it exited, a signal had come */
 	const volatile sig_atomic_t *signal;	/* the signal that asks us to end; 0: none yet */
 };
 

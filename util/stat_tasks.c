@@ -117,11 +117,13 @@ int stat_pass__status(struct stat_pass *pass)
 	const struct workload *workload = &pass->workload;
 	struct stat_run *run = pass->run;
 
-	run->was_killed = false;
+	run->was_killed = run->has_exited = false;
 	if (!workload->pid || !workload->is_done)
 		return 0;
-	if (WIFEXITED(workload->status))
+	if (WIFEXITED(workload->status)) {
+		run->has_exited = *run->signal != 0;
 		return WEXITSTATUS(workload->status);
+	}
 	if (WIFSIGNALED(workload->status)) {
 		run->was_killed = true;
 		pr_text("%s: %s\n", run->target.argv[0], strsignal(WTERMSIG(workload->status)));

@@ -48,7 +48,10 @@ static int read_cpu_int(const char *sysfs, int cpu, const char *file, int missin
 	return value;
 }
 
-/* The cache of the wanted level, or of the highest one; named after its first CPU. */
+/*
+ * The cache of the wanted level, or of the highest one; named after its first CPU. A CPU that lacks
+ * that level is of no cache of it; one without any is of no level.
+ */
 static void read_cache(struct cpu_topology *place, const char *sysfs, int cpu, int wanted)
 {
 	char file[64], *shared;
@@ -61,8 +64,9 @@ static void read_cache(struct cpu_topology *place, const char *sysfs, int cpu, i
 		level = read_cpu_int(sysfs, cpu, file, -1);
 		if (level < 0)
 			return;
-		if (wanted ? level != wanted || place->cache_level >= 0 :
-			     level <= place->cache_level)
+		if (wanted)
+			place->cache_level = wanted;
+		if (wanted ? level != wanted || place->cache >= 0 : level <= place->cache_level)
 			continue;
 		snprintf(file, sizeof(file), "cache/index%d/shared_cpu_list", i);
 		shared = read_cpu_line(sysfs, cpu, file);
@@ -162,5 +166,9 @@ void topology__find(const struct topology *topology, int cpu, int cache_level,
 		place->cache_level = level;
 		place->cache = topology->caches[cpu][level - 1];
 		return;
+	}
+	for (int level = 0; cache_level && level < NR_CACHE_LEVELS; level++) {
+		if (topology->caches[cpu][level] >= 0)
+			place->cache_level = cache_level;
 	}
 }

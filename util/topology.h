@@ -9,7 +9,7 @@
 /* Where a CPU is; numbers as sysfs gives them. */
 struct cpu_topology {
 	int node, socket, die, cluster, core;
-	int cache_level, cache;		/* -1: no cache of that level */
+	int cache_level, cache;		/* cache -1: none of that level; level -1: none at all */
 };
 
 /* That of all CPUs, of every level of caches. */

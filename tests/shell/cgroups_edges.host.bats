@@ -79,6 +79,15 @@ has_rows() {
 	EOF
 }
 
+@test "a further metric stands where it does without cgroups" {
+	cat >"$T/two.json" <<-EOF
+	[ { "MetricName": "one", "MetricExpr": "cs", "ScaleUnit": "1x" },
+	  { "MetricName": "two", "MetricExpr": "cs * 2", "ScaleUnit": "1x" } ]
+	EOF
+	perf stat --metrics-file "$T/two.json" -M one,two -o "$T/out" -a --for-each-cgroup / true
+	grep -Eq '^ {57}# +[0-9.]+ x  two' "$T/out"
+}
+
 @test "the busiest first, in every format; those that counted nothing left out" {
 	make_top
 	mkdir "$top"/{a,b}

@@ -33,7 +33,14 @@ setup() {
 	printf '[stat]\n\tno-csv-summary\n' >"$PERF_CONFIG"
 	perf_rows
 	[ "$(grep -c summary "$T/out")" = 0 ]
-	perf_rows --no-no-csv-summary
+	perf_rows --csv-summary
+	[ "$(grep -c '^ *summary,' "$T/out")" = 1 ]
+}
+
+@test "PERF_CONFIG= is no file at all" {
+	HOME=$BATS_TEST_TMPDIR
+	printf '[stat]\n\tno-csv-summary\n' >"$HOME/.perfconfig"
+	PERF_CONFIG= perf stat -x, -o "$T/out" -I 100000 --summary -e page-faults true
 	[ "$(grep -c '^ *summary,' "$T/out")" = 1 ]
 }
 

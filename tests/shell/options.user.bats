@@ -58,12 +58,11 @@ usage() {
 	done <<-EOF
 	-x , -j true|-x and -j: one output format at a time
 	-x , -B true|-B and -x: fields are never grouped
-	--append true|--append needs a file to append to: -o or --log-fd
 	--control fifo:$BATS_TEST_TMPDIR/nothing -x , -j true|-x and -j: one output format at a time
 	-o f --log-fd 2 true|-o and --log-fd: one place to print to
 	--log-fd -1 true|--log-fd: not a descriptor
 	-r -1 true|-r: the number of runs is negative
-	-r 2 -a|-r needs a command to repeat
+	-r 2 -a|-r needs what ends: a command to repeat, or --timeout
 	-r 2 --metric-only true|--metric-only and -r: not together
 	--metric-only --per-thread -a true|--metric-only and --per-thread: not together
 	--table true|--table needs -r N with N > 1

@@ -220,6 +220,31 @@ requirements() {
 	[ "$(wc -l <"$out")" = 2 ]
 }
 
+@test "--summary without intervals: the word is there all the same" {
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") = "summary,0,,dummy:u,"*,100.00,, ]]
+	perf stat --summary --no-csv-summary -x, --log-fd 4 -e dummy:u true 4>"$out"
+	[[ $(cat "$out") = "0,,dummy:u,"*,100.00,, ]]
+	perf stat --summary --log-fd 4 -e dummy:u true 4>"$out"
+	[ "$(sed -n 2p "$out")" = " Performance counter stats for 'true':" ]
+}
+
+@test "options of Linux's perf that change nothing here are taken" {
+	perf stat --affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
+	perf stat --no-affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
+}
+
+@test "--append has no effect without a file" {
+	perf stat --append -x, -e dummy:u true 2>"$BATS_TEST_TMPDIR/out" 3>&-
+	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
+}
+
+@test "--log-fd 0 is none" {
+	perf stat --log-fd 0 -x, -e dummy:u true </dev/null 2>"$BATS_TEST_TMPDIR/out"
+	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
+}
+
 @test "-I 0 means no intervals" {
 	perf stat -I 0 -x, --log-fd 4 -e dummy:u true 4>"$BATS_TEST_TMPDIR/out"
 	[ "$(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/out")" = 7 ]
@@ -402,15 +427,16 @@ interrupted() {
 	local perf=$!
 	wait_for grep -q ready "$out"
 	exec 5<>"$ctl" 6<>"$ack"
-	for word in ping enable disable enable stop; do
+	for word in ping enable disable disable enable enable stop; do
 		echo $word >&5
 		read -r -t 20 line <&6
 		[ "$line" = ack ]
 	done
 	exec 5>&- 6>&-
 	wait $perf || :
-	[ "$(grep -c '^Events enabled$' "$out")" = 2 ]
-	[ "$(grep -c '^Events disabled$' "$out")" = 2 ]
+	# each is said, those that change nothing, too; the first is that of -D
+	[ "$(grep -c '^Events enabled$' "$out")" = 3 ]
+	[ "$(grep -c '^Events disabled$' "$out")" = 3 ]
 	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
 }
 
@@ -424,7 +450,7 @@ interrupted() {
 	printf 'frob\nping\n' >&5
 	read -r -t 20 line <&6
 	[ "$line" = ack ]
-	grep -q "^perf stat: --control: unknown command 'frob' (enable, disable, ping, stop)\$" "$out"
+	grep -q "^perf stat: --control: unknown command 'frob' (enable \[EVENT\], disable" "$out"
 	# two words in one write, the first without effect
 	printf 'enable\nstop\n' >&5
 	read -r -t 20 line <&6
@@ -432,6 +458,69 @@ interrupted() {
 	exec 5>&- 6>&-
 	wait $perf || :
 	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+}
+
+@test "--control: single events, and lists of them" {
+	local out=$BATS_TEST_TMPDIR/out line
+	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
+	background "$out" perf stat -x, -e '{page-faults:u,cs:u},minor-faults:u,major-faults:u,duration_time' \
+		-D -1 --control fd:5,6 -- "$WORKLOADS/waiter"
+	local perf=$!
+	wait_for grep -q ready "$out"
+	for word in "enable page-faults:u" "enable minor-faults:u" "disable minor-faults:u" \
+		"enable nosuch" "enable duration_time" evlist "evlist -g" "evlist -F" "evlist -x" stop; do
+		echo "$word" >&5
+		read -r -t 20 line <&6
+		[ "$line" = ack ]
+	done
+	exec 5>&- 6>&-
+	wait $perf || :
+	grep -v -e ready -e Terminated "$out" | sed 's/^[0-9]*,/N,/; s/,[0-9]*,100.00,,$/,T/' | diff -u - <(cat <<-EOF
+		Events disabled
+		Event page-faults:u enabled
+		Event minor-faults:u enabled
+		Event minor-faults:u disabled
+		perf stat: --control: 'nosuch': no event of that name is counted (evlist lists them)
+		Event duration_time enabled
+		page-faults:u
+		cs:u
+		minor-faults:u
+		major-faults:u
+		duration_time
+		{page-faults:u,cs:u}
+		minor-faults:u
+		major-faults:u
+		duration_time
+		page-faults:u: sample_period=0
+		cs:u: sample_period=0
+		minor-faults:u: sample_period=0
+		major-faults:u: sample_period=0
+		duration_time: sample_period=0
+		perf stat: --control: evlist: '-x' is none of -g, -F, -v
+		N,,page-faults:u,T
+		N,,cs:u,T
+		<not counted>,,minor-faults:u,T
+		<not counted>,,major-faults:u,T
+		N,,duration_time,T
+	EOF
+	)
+}
+
+@test "--control: disable during the delay holds when it is over" {
+	local out=$BATS_TEST_TMPDIR/out
+	mkfifo "$BATS_TEST_TMPDIR/ctl"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl"
+	echo disable >&5
+	perf stat -D 300 --control fd:5 -x, -e page-faults:u --timeout 50 -p $$ 2>"$out" 3>&-
+	exec 5>&-
+	diff -u - "$out" <<-EOF
+	Warning:
+	--timeout 50: below 100 ms the overhead may show in the counts
+	Events disabled
+	Events disabled
+	<not counted>,,page-faults:u,0,100.00,,
+	EOF
 }
 
 @test "default events: no row for what the machine lacks, but for cpu-cycles" {

@@ -27,6 +27,18 @@ setup() {
 	same_again -a --per-thread -e page-faults "$WORKLOADS/faults" 10
 }
 
+@test "the level of caches: the one named, or 5 for the highest, as perf has it" {
+	local -A numbers=([--per-cache=L1]=1 [--per-cache]=5 [--per-core]=5)
+	local mode
+	for mode in "${!numbers[@]}"; do
+		perf stat record -o - -a "$mode" -e cs true 2>/dev/null >x
+		# the last tag of STAT_CONFIG, 3, and its value
+		od -An -v -tx1 x | tr -d ' \n' | grep -q "0300000000000000${numbers[$mode]/#/0}000000000000004c000000"
+		perf stat report -i - <x 2>report.txt
+		grep -q ' cs ' report.txt
+	done
+}
+
 @test "counts of CPUs are broken down later as one likes" {
 	perf stat record -a -e cs,cpu-clock -o x true >/dev/null 2>&1
 	local mode all

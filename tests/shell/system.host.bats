@@ -10,6 +10,20 @@ requirements() {
 	require_perf_events cpu
 }
 
+@test "--null -I: the heading is that of the breakdown, without rows" {
+	perf stat --null -I 100000 -a --per-core -o "$BATS_TEST_TMPDIR/out" true
+	tail -n +3 "$BATS_TEST_TMPDIR/out" | diff -u - <(
+		echo "#           time core               ctrs             counts unit events")
+}
+
+@test "-v: a line of sums for each event that counts, where there is one sum" {
+	perf stat -v -a -e cs,cpu-clock true 2>&1 >/dev/null 3>&- | grep -c '^[a-z-]*: [0-9]* [0-9]* [0-9]*$' >"$BATS_TEST_TMPDIR/nr"
+	[ "$(cat "$BATS_TEST_TMPDIR/nr")" = 2 ]
+	perf stat -vv -A -C 0 -e cs true >"$BATS_TEST_TMPDIR/err" 2>&1 3>&-
+	[ "$(grep -c '^cs: [0-9]* [0-9]* [0-9]*$' "$BATS_TEST_TMPDIR/err")" = 0 ]
+	[ "$(grep -c '^cs: 0: [0-9]* [0-9]* [0-9]*$' "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+
 @test "context switches: as many as the scheduler's tracepoint sees" {
 	require_tracepoints
 	local out=$BATS_TEST_TMPDIR/out

@@ -211,6 +211,39 @@ while_counting() {
 	[ ! -e "/proc/${child% }" ]
 }
 
+# typed once|often WORD COMMAND... : Ctrl-C comes on perf's terminal once COMMAND has written WORD, or
+# then again and again until perf prints. The screen is in $screen, perf's status in $status
+typed() {
+	local times=$1 word=$2 command
+	shift 2
+	printf -v command '%q ' perf stat -x, -e page-faults:u "$@"
+	screen=$BATS_TEST_TMPDIR/screen status=0
+	: >"$screen"
+	{
+		wait_for grep -q "$word" "$screen"
+		printf '\003'
+		again() {
+			[ "$times" = once ] || printf '\003' >&3
+			grep -q ',page-faults:u,' "$screen"
+		}
+		wait_for again 3>&1
+	} | SHELL=/bin/bash script -qfec "$command" /dev/null >"$screen" || status=$?
+	[ "$(grep -c ',page-faults:u,' "$screen")" = 1 ]
+}
+
+@test "Ctrl-C: a command that handles it has its time, and its say" {
+	typed once begun bash -c 'trap "sleep 0.5; exit 5" INT; echo begun; while :; do sleep 0.1; done'
+	[ "$status" = 5 ]
+	[ "$(grep -c Terminated "$screen")" = 0 ]
+	typed once begun bash -c 'echo begun; exec sleep 1000'
+	[ "$status" = 130 ]
+	grep -q Interrupt "$screen"
+	# one that does not want to is ended by the second
+	typed often begun bash -c 'trap "" INT; echo begun; while :; do sleep 0.1; done'
+	[ "$status" = 130 ]
+	grep -q Terminated "$screen"
+}
+
 @test "SIGINT with -p and intervals: the partial interval, and the process lives on" {
 	server
 	local out=$BATS_TEST_TMPDIR/out status=0 perf rows
@@ -223,6 +256,14 @@ while_counting() {
 	rows=$(wc -l <"$out")
 	[ "$rows" -ge 2 ]
 	ask true
+}
+
+@test "a series of times, without a command" {
+	server
+	local out=$BATS_TEST_TMPDIR/out
+	perf stat -r 3 --timeout 20 -e page-faults:u -p "$server" -o "$out" 2>/dev/null
+	grep -q "^ Performance counter stats for process id '$server' (3 runs):\$" "$out"
+	grep -Eq '^ +0\.0[0-9]+ \+- 0\.[0-9]+ seconds time elapsed' "$out"
 }
 
 @test "a series is ended by SIGINT with the results so far" {

@@ -70,9 +70,9 @@ static void a_command_may_come_in_pieces(void **state)
 	pipes__open(&pipes);
 	say(&pipes, "ena");
 	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
-	say(&pipes, "ble");
+	say(&pipes, "bl");
 	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
-	say(&pipes, "\nst");
+	say(&pipes, "e\nst");
 	assert_int_equal(control__next(&pipes.control), CONTROL_ENABLE);
 	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
 	/* the established tool's clients end words with a NUL, too */
@@ -81,11 +81,45 @@ static void a_command_may_come_in_pieces(void **state)
 	pipes__close(&pipes);
 }
 
+static void a_word_without_end_is_one_when_nothing_follows(void **state)
+{
+	struct pipes pipes;
+
+	(void)state;
+	pipes__open(&pipes);
+	say(&pipes, "disable\nenable");
+	assert_int_equal(control__next(&pipes.control), CONTROL_DISABLE);
+	assert_int_equal(control__next(&pipes.control), CONTROL_ENABLE);
+	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
+	/* its end may come late */
+	say(&pipes, "\nping");
+	close_fd(&pipes.ctl[1]);
+	assert_int_equal(control__next(&pipes.control), CONTROL_PING);
+	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
+	pipes__close(&pipes);
+}
+
+static void some_words_take_something(void **state)
+{
+	struct pipes pipes;
+
+	(void)state;
+	pipes__open(&pipes);
+	say(&pipes, "enable cpu/a b/\ndisable\nevlist -g\n");
+	assert_int_equal(control__next(&pipes.control), CONTROL_ENABLE);
+	assert_string_equal(pipes.control.arg, "cpu/a b/");
+	assert_int_equal(control__next(&pipes.control), CONTROL_DISABLE);
+	assert_null(pipes.control.arg);
+	assert_int_equal(control__next(&pipes.control), CONTROL_EVLIST);
+	assert_string_equal(pipes.control.arg, "-g");
+	pipes__close(&pipes);
+}
+
 static void unknown_words_are_named(void **state)
 {
 	struct pipes pipes;
 	struct said capture;
-	char *said, lengthy[300];
+	char *said, lengthy[5000];
 
 	(void)state;
 	msg__init("perf stat");
@@ -94,7 +128,7 @@ static void unknown_words_are_named(void **state)
 	said__begin(&capture);
 	assert_int_equal(control__next(&pipes.control), CONTROL_UNKNOWN);
 	said = said__end(&capture);
-	assert_string_equal(said, "perf stat: --control: unknown command 'frob' (enable, disable, ping, stop)\n");
+	assert_string_equal(said, "perf stat: --control: unknown command 'frob' (enable [EVENT], disable [EVENT], evlist [-g|-F|-v], ping, stop)\n");
 	free(said);
 	assert_int_equal(control__next(&pipes.control), CONTROL_PING);
 	/* longer than any buffer, it still is one word */
@@ -117,7 +151,8 @@ static void the_other_side_hears_and_may_go(void **state)
 	(void)state;
 	pipes__open(&pipes);
 	control__ack(&pipes.control);
-	assert_int_equal(read(pipes.ack[0], text, sizeof(text)), 4);
+	/* with its NUL, as clients expect that read five bytes */
+	assert_int_equal(read(pipes.ack[0], text, sizeof(text)), 5);
 	assert_string_equal(text, "ack\n");
 	/* gone: neither SIGPIPE nor an endless stream of nothing */
 	close_fd(&pipes.ack[0]);
@@ -203,6 +238,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_commands),
 		cmocka_unit_test(a_command_may_come_in_pieces),
+		cmocka_unit_test(a_word_without_end_is_one_when_nothing_follows),
+		cmocka_unit_test(some_words_take_something),
 		cmocka_unit_test(unknown_words_are_named),
 		cmocka_unit_test(the_other_side_hears_and_may_go),
 		cmocka_unit_test(fifos_wait_for_nobody),

@@ -185,6 +185,10 @@ static void names_that_mislead_get_a_pmu(void **state)
 		  "uncore_imc_0/clockticks/ uncore_imc_1/clockticks/ cs cycles " },
 		{ "cs,faults", true, "cs faults " },
 		{ "cs,duration_time", true, "cs tool/duration_time/ " },
+		{ "duration_time", true, "tool/duration_time/ " },
+		{ "energy-pkg", true, "power/energy-pkg/ " },
+		{ "slots,cycles", true, "slots cycles " },
+		{ "slots,cs", true, "cpu/slots/ cs " },
 	};
 	struct pmus *pmus = *state;
 	size_t i;

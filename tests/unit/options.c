@@ -76,6 +76,7 @@ static void every_kind_is_read(void **state)
 	} cases[] = {
 		{ "", 1, {} },
 		{ "-f -v -v -i", 5, { .flag = true, .count = 2, .negated = true } },
+		{ "-vv --no-verbose -v", 4, { .count = 1 } },
 		{ "-fvvi", 2, { .flag = true, .count = 2, .negated = true } },
 		{ "--flag --no-flag", 3, {} },
 		{ "--no-inherit", 2, { .negated = true } },
@@ -131,7 +132,7 @@ static void mistakes_are_named(void **state)
 		{ "-fx", "unknown switch `x'" },
 		{ "--nothing", "unknown option `nothing'" },
 		{ "--evemt=3", "unknown option `evemt': did you mean --event?" },
-		{ "--no-verbose", "unknown option `no-verbose': did you mean --verbose?" },
+		{ "--no-output", "unknown option `no-output': did you mean --output?" },
 		{ "--ver --al", "ambiguous option `al': --all or --all-user?" },
 		{ "--flag=1", "option `flag' takes no value" },
 		{ "--help=1", "--help takes no value" },

@@ -15,6 +15,7 @@
 
 #include "util/bytes.h"
 #include "util/cgroup.h"
+#include "util/counts.h"
 #include "util/data_events.h"
 #include "util/data_reader.h"
 #include "util/data_writer.h"
@@ -122,7 +123,7 @@ static void the_topology_of_another_machine(void **state __unused)
 	assert_int_equal(place.cache, 0);
 	topology__find(facts.topology, 0, 3, &place);
 	assert_int_equal(place.node, 0);
-	assert_int_equal(place.cache_level, -1);
+	assert_int_equal(place.cache_level, 3);
 	/* one that it does not have */
 	topology__find(facts.topology, 7, 0, &place);
 	assert_int_equal(place.core, 0);
@@ -454,6 +455,103 @@ static void small_files_do_not_take_much_memory(void **state __unused)
 	}
 }
 
+static void put_name(struct data_writer *writer, uint64_t id, const char *name)
+{
+	struct bytes body = {};
+
+	bytes__put_u64(&body, UPDATE_NAME);
+	bytes__put_u64(&body, id);
+	bytes__put(&body, name, strlen(name) + 1);
+	assert_int_equal(data_writer__record(writer, RECORD_EVENT_UPDATE, body.data, body.len), 0);
+	bytes__clear(&body);
+}
+
+/* As perf 7.3 writes it: events of its own have no ids, and are called 0; the last is refused. */
+static void write_own(uint16_t cpu)
+{
+	static const uint64_t config[] = { 1, CONFIG_AGGR_MODE, 1 };
+	static const uint16_t any[] = { CPUS_LIST, 1, UINT16_MAX };
+	struct bytes features[NR_FEATURES] = {};
+	struct data_writer *writer;
+	uint64_t id = 1;
+	struct data_attr attrs[] = {
+		{ .attr = { .type = PMU_TYPE_TOOL, .config = 1 } },
+		{ .attr = { .type = PERF_TYPE_SOFTWARE, .config = 3 }, .ids = &id, .nr_ids = 1 },
+		{ .attr = { .type = PMU_TYPE_TOOL, .config = 2 } },
+		{ .attr = { .type = PERF_TYPE_HARDWARE } },
+	};
+	struct data_stat stat = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++)
+		attrs[i].attr.size = sizeof(attrs[i].attr);
+	assert_int_equal(data_writer__open("own", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, ARRAY_SIZE(attrs), features), 0);
+	put_name(writer, 0, "duration_time");
+	assert_int_equal(put_cpu_range(writer, RECORD_EVENT_UPDATE, 0, 1), 0);
+	put_name(writer, 1, "cs");
+	put_name(writer, 0, "user_time");
+	if (cpu == UINT16_MAX)
+		assert_int_equal(data_writer__record(writer, RECORD_CPU_MAP, any, sizeof(any)), 0);
+	else
+		assert_int_equal(put_cpu_range(writer, RECORD_CPU_MAP, 0, cpu), 0);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT_CONFIG, config, sizeof(config)),
+			 0);
+	/* two rounds; in each an event after the other, each on both CPUs */
+	for (int n = 0; n < 12; n++) {
+		stat.cpu = cpu == UINT16_MAX ? UINT32_MAX : (uint32_t)n % 2;
+		stat.id = n / 2 % 3 == 1;
+		stat.val = n;
+		stat.ena = stat.run = 1;
+		if (cpu != UINT16_MAX || !(n % 2))
+			assert_int_equal(
+				data_writer__record(writer, RECORD_STAT, &stat, sizeof(stat)), 0);
+	}
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+}
+
+static void events_without_ids_go_by_their_order(void **state __unused)
+{
+	static const char *const names[] = { "duration_time", "cs", "user_time" };
+	static const uint16_t cpus[] = { 1, UINT16_MAX };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cpus); i++) {
+		struct data_events events = { .evlist = evlist__new(),
+					      .pmus = pmus__new("/nonexistent") };
+		bool is_complete = false, is_of_tasks = cpus[i] == UINT16_MAX;
+		struct data_record record;
+
+		write_own(cpus[i]);
+		assert_int_equal(data_reader__open("own", &events.reader), 0);
+		while (data_reader__next(events.reader, &record) == 1) {
+			if (record.type != RECORD_STAT) {
+				assert_int_equal(data_events__take(&events, &record), 0);
+				continue;
+			}
+			if (!is_complete)
+				assert_int_equal(data_events__complete(&events), 0);
+			is_complete = true;
+			assert_int_equal(data_events__take_stat(&events, &record), 0);
+		}
+		/* on which CPUs a task's event could be says nothing */
+		assert_int_equal(events.has_cpus, !is_of_tasks);
+		for (int e = 0; e < 3; e++) {
+			const struct evsel *evsel = events.evlist->evsels[e];
+
+			assert_string_equal(evsel->name, names[e]);
+			assert_int_equal(evsel->counts->values[0].val, 6 + 2 * e);
+			if (!is_of_tasks)
+				assert_int_equal(evsel->counts->values[1].val, 7 + 2 * e);
+		}
+		assert_int_equal(events.evlist->evsels[3]->state, EVSEL_NOT_SUPPORTED);
+		data_events__clear(&events);
+		evlist__delete(events.evlist);
+		pmus__delete(events.pmus);
+		data_reader__delete(events.reader);
+		assert_int_equal(unlink("own"), 0);
+	}
+}
+
 static void what_is_not_finished_is_not_there(void **state __unused)
 {
 	struct bytes features[NR_FEATURES] = {};
@@ -479,6 +577,7 @@ int main(void)
 		cmocka_unit_test(a_file_there_and_back),
 		cmocka_unit_test(a_stream_there_and_back),
 		cmocka_unit_test(small_files_do_not_take_much_memory),
+		cmocka_unit_test(events_without_ids_go_by_their_order),
 		cmocka_unit_test(what_is_not_finished_is_not_there),
 	};
 

@@ -89,7 +89,7 @@ static const struct mode_case cases[] = {
 		"a level of cache that a CPU lacks",
 		{ { "cs", SW(CONTEXT_SWITCHES), "0-2", EACH } },
 		{ CSV_OF(AGGR_CACHE), .cache_level = 3 },
-		"S0-D0-L3-ID0,2,3,,cs,18,100.00,,\nS1-D0-L-1-ID-1,1,4,,cs,9,100.00,,\n",
+		"S0-D0-L3-ID0,2,3,,cs,18,100.00,,\nS1-D0-L3-ID-1,1,4,,cs,9,100.00,,\n",
 	},
 	{
 		"nodes",
@@ -135,6 +135,19 @@ static const struct mode_case cases[] = {
 		{ { "cs", SW(CONTEXT_SWITCHES), "0-1", EACH, .percore = true } },
 		{ CSV_OF(AGGR_NONE), .percore_show_thread = true },
 		"CPU0,1,,cs,9,100.00,,\nCPU1,2,,cs,9,100.00,,\n",
+	},
+	{
+		"user time is its CPU's, left out where it is 0",
+		{ { "user_time", RAW, "0-3", .values = { { 0, 1, 1 }, { 3, 1, 1 }, { 0, 1, 1 }, { 4, 1, 1 } },
+		    .tool = TOOL_USER_TIME } },
+		{ CSV_OF(AGGR_NONE) },
+		"CPU0,0,,user_time,1,100.00,,\nCPU1,3,,user_time,1,100.00,,\nCPU3,4,,user_time,1,100.00,,\n",
+	},
+	{
+		"user time of sockets",
+		{ { "user_time", RAW, "0-3", EACH, .tool = TOOL_USER_TIME } },
+		{ CSV_OF(AGGR_SOCKET) },
+		"S0,2,3,,user_time,1,100.00,,\nS1,2,12,,user_time,1,100.00,,\n",
 	},
 	{
 		"tool events are in the row of CPU 0 only",
