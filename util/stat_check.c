@@ -43,6 +43,8 @@ int stat_cmd__check_output(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{ config->csv_sep && config->json, "-x and -j: one output format at a time" },
 		{ config->csv_sep && cmd->big_num, "-B and -x: fields are never grouped" },
+		{ cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
+		  "--append needs a file to append to: -o or --log-fd" },
 		{ cmd->output_path && cmd->log_fd != NO_LOG_FD, "-o and --log-fd: one place to print to" },
 		{ cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor" },
 	};

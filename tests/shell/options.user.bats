@@ -58,6 +58,7 @@ usage() {
 	done <<-EOF
 	-x , -j true|-x and -j: one output format at a time
 	-x , -B true|-B and -x: fields are never grouped
+	--append true|--append needs a file to append to: -o or --log-fd
 	--control fifo:$BATS_TEST_TMPDIR/nothing -x , -j true|-x and -j: one output format at a time
 	-o f --log-fd 2 true|-o and --log-fd: one place to print to
 	--log-fd -1 true|--log-fd: not a descriptor

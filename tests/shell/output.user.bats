@@ -235,11 +235,6 @@ requirements() {
 	perf stat --no-affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
 }
 
-@test "--append has no effect without a file" {
-	perf stat --append -x, -e dummy:u true 2>"$BATS_TEST_TMPDIR/out" 3>&-
-	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
-}
-
 @test "--log-fd 0 is none" {
 	perf stat --log-fd 0 -x, -e dummy:u true </dev/null 2>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
