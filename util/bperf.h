@@ -33,6 +33,8 @@ struct bperf_evsel {
 	int event;			/* of tasks, cgroups, BPF programs: which of their events */
 	int nr_errors;			/* readings that failed */
 	int last_err;
+	bool is_wanted;			/* what it counts from the next bperf__take() on is of a window */
+	bool is_open;			/* what it counts is */
 	/* As counts->values; of tasks, the columns are the rows of bperf->tasks, of BPF programs these. */
 	struct bperf_cpu cell[];
 };
@@ -75,16 +77,14 @@ int bperf__open_targets(struct bperf *bperf);
 /** bperf__counts_cgroups() - whether any event is restricted to one, opened or not */
 bool bperf__counts_cgroups(const struct bperf *bperf);
 
-enum moment { BEGIN, READ, END };
-
 /**
- * bperf__take() - bring all counts up to date; a window begins, goes on, or ends with that
+ * bperf__take() - bring all counts up to date; windows begin, go on, or end with that, as is wanted
  *
  * Return: 0, or -errno after a message.
  */
-int bperf__take(struct bperf *bperf, enum moment moment);
+int bperf__take(struct bperf *bperf);
 
-/** bperf__begin_at_zero() - a window of tasks begins, which have counted nothing yet */
+/** bperf__begin_at_zero() - the wanted windows of tasks begin, which have counted nothing yet */
 void bperf__begin_at_zero(struct bperf *bperf);
 
 /** bperf__begin_anew() - forget what an event has counted: it is for another cgroup now */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Windows. The events count all the time, for everybody; a run's window is the difference of two
- * readings, so enabling and disabling change nothing in the kernel and nothing from outside a window
- * can get in.
+ * Windows. The events count all the time, for everybody; the window of one event in one run is the
+ * difference of two readings, so enabling and disabling change nothing in the kernel and nothing
+ * from outside a window can get in.
  */
 #include "bperf.h"
 
@@ -20,6 +20,29 @@
 #include <errno.h>
 #include <string.h>
 
+enum moment { NONE, BEGIN, READ, END };
+
+static enum moment moment_of(const struct bperf_evsel *priv)
+{
+	if (priv->is_open)
+		return priv->is_wanted ? READ : END;
+	return priv->is_wanted ? BEGIN : NONE;
+}
+
+/* After all of its cells. */
+static void settle(struct bperf *bperf)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		struct bperf_evsel *priv = evsel->priv;
+
+		if (bperf__is_counting(bperf, evsel))
+			priv->is_open = priv->is_wanted;
+	}
+}
+
 static void count_error(struct bperf_evsel *priv, int err)
 {
 	priv->nr_errors++;
@@ -36,13 +59,16 @@ static bool is_newer(const struct event_reading *now, const struct event_reading
  * Take one reading into account. A reading that failed leaves the count as it was; where there is
  * no perf event, because its CPU was offline, the last reading is what there is.
  */
-static void take(struct evsel *evsel, int cell, const struct event_reading *now, enum moment moment)
+static void take(struct evsel *evsel, int cell, const struct event_reading *now)
 {
 	struct bperf_evsel *priv = evsel->priv;
+	enum moment moment = moment_of(priv);
 	struct bperf_cpu *cpu = &priv->cell[cell];
 	struct counts_values *count = &evsel->counts->values[cell];
 	const struct event_reading *base = &cpu->base;
 
+	if (moment == NONE)
+		return;
 	if (now->err && now->err != ENOENT) {
 		count_error(priv, now->err);
 	} else if (moment != BEGIN && cpu->has_base && is_newer(now, base)) {
@@ -62,7 +88,7 @@ static void take(struct evsel *evsel, int cell, const struct event_reading *now,
 	}
 }
 
-static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
+static int sync_cpu(struct bperf *bperf, int cpu)
 {
 	struct evlist *evlist = bperf->base.plan->evlist;
 	struct event_reading readings[MAX_EVENTS];
@@ -101,7 +127,7 @@ static int sync_cpu(struct bperf *bperf, int cpu, enum moment moment)
 			evsel = bperf->sharing[done + i];
 			cpu_idx = cpumap__idx(evsel->cpus, cpu);
 			evsel->counts->offline[cpu_idx] = is_offline;
-			take(evsel, cpu_idx, &readings[i], moment);
+			take(evsel, cpu_idx, &readings[i]);
 		}
 		done += batch;
 	}
@@ -132,7 +158,7 @@ static int read_scopes(struct bperf_scopes *scopes)
 }
 
 /* One event in all rows of tasks; @is_first: they have counted nothing yet. */
-static void take_rows(struct bperf *bperf, struct evsel *evsel, bool is_first, enum moment moment)
+static void take_rows(struct bperf *bperf, struct evsel *evsel, bool is_first)
 {
 	const struct bperf_evsel *priv = evsel->priv;
 	const struct counts *counts = evsel->counts;
@@ -145,25 +171,26 @@ static void take_rows(struct bperf *bperf, struct evsel *evsel, bool is_first, e
 
 			if (!is_first)
 				now = scope_reading(bperf->tasks, priv->event, row, cpu);
-			take(evsel, c * counts->nr_threads + row, &now, moment);
+			take(evsel, c * counts->nr_threads + row, &now);
 		}
 	}
 }
 
-static void take_tasks(struct bperf *bperf, bool is_first, enum moment moment)
+static void take_tasks(struct bperf *bperf, bool is_first)
 {
 	struct evsel *evsel;
 	int i;
 
 	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		if (bperf__is_counting(bperf, evsel))
-			take_rows(bperf, evsel, is_first, moment);
+			take_rows(bperf, evsel, is_first);
 	}
 }
 
 void bperf__begin_at_zero(struct bperf *bperf)
 {
-	take_tasks(bperf, true, BEGIN);
+	take_tasks(bperf, true);
+	settle(bperf);
 }
 
 /* One that came or went since the last look has no row, or none any more. */
@@ -172,7 +199,7 @@ static bool is_vacant(const struct evsel *evsel)
 	return evsel->cgroup->state == CGROUP_NEW || evsel->cgroup->state == CGROUP_FREE;
 }
 
-static void take_cgroups(struct bperf *bperf, enum moment moment)
+static void take_cgroups(struct bperf *bperf)
 {
 	const struct bperf_scopes *scopes = bperf_cgroups__scopes(bperf->cgroups);
 	struct evsel *evsel;
@@ -188,7 +215,7 @@ static void take_cgroups(struct bperf *bperf, enum moment moment)
 								 evsel->cgroup->pos,
 								 evsel->cpus->cpu[c]);
 
-			take(evsel, c, &now, moment);
+			take(evsel, c, &now);
 		}
 	}
 }
@@ -206,15 +233,11 @@ static struct event_reading runs_reading(const struct bperf *bperf, const struct
 	};
 }
 
-static void take_progs(struct bperf *bperf, enum moment moment)
+static void take_progs(struct bperf *bperf)
 {
 	struct evsel *evsel;
 	int i;
 
-	if (moment == END)
-		bperf_progs__end(bperf->progs);
-	else if (moment == BEGIN)
-		bperf_progs__begin(bperf->progs);
 	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		const struct bperf_evsel *priv = evsel->priv;
 
@@ -229,33 +252,34 @@ static void take_progs(struct bperf *bperf, enum moment moment)
 						      bperf_progs__event(bperf->progs, t, cpu,
 									 priv->event);
 
-				take(evsel, c * evsel->threads->nr + t, &now, moment);
+				take(evsel, c * evsel->threads->nr + t, &now);
 			}
 		}
 	}
 }
 
-int bperf__take(struct bperf *bperf, enum moment moment)
+int bperf__take(struct bperf *bperf)
 {
 	int err = 0;
 
 	if (bperf->progs) {
 		bperf_progs__read(bperf->progs);
-		take_progs(bperf, moment);
-		return 0;
+		take_progs(bperf);
 	}
 	if (bperf->tasks) {
 		err = read_scopes(bperf->tasks);
 		if (!err)
-			take_tasks(bperf, false, moment);
+			take_tasks(bperf, false);
 	}
 	for (int i = 0; bperf->cpus && i < bperf->cpus->nr && !err; i++)
-		err = sync_cpu(bperf, bperf->cpus->cpu[i], moment);
+		err = sync_cpu(bperf, bperf->cpus->cpu[i]);
 	if (!err && bperf->cgroups) {
 		err = read_scopes(bperf_cgroups__scopes(bperf->cgroups));
 		if (!err)
-			take_cgroups(bperf, moment);
+			take_cgroups(bperf);
 	}
+	if (!err)
+		settle(bperf);
 	return err;
 }
 
@@ -263,8 +287,9 @@ void bperf__begin_anew(struct bperf *bperf, struct evsel *evsel)
 {
 	struct bperf_evsel *priv = evsel->priv;
 
+	priv->is_wanted = priv->is_open = bperf->is_enabled;
 	for (int c = 0; c < evsel->cpus->nr; c++) {
-		priv->cell[c] = (struct bperf_cpu){ .has_base = bperf->is_enabled };
+		priv->cell[c] = (struct bperf_cpu){ .has_base = priv->is_wanted };
 		evsel->counts->values[c] = (struct counts_values){};
 	}
 }

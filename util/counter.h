@@ -53,7 +53,7 @@ struct counter_ops {
 	/**
 	 * set_event() - let one event, and its group with it, count or not
 	 *
-	 * enable() and disable() set all of them again. May be left out: events go together then.
+	 * enable() and disable() set all of them again.
 	 */
 	int (*set_event)(struct counter *self, struct evsel *evsel, bool counts);
 

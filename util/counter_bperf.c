@@ -103,37 +103,90 @@ static int bperf__open(struct counter *self)
 	return err;
 }
 
+/* Return: whether that changes anything. */
+static bool want_all(struct bperf *bperf, bool is_wanted)
+{
+	bool is_change = bperf->is_enabled != is_wanted;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
+		struct bperf_evsel *priv = evsel->priv;
+
+		if (!bperf__is_counting(bperf, evsel))
+			continue;
+		is_change |= priv->is_wanted != is_wanted;
+		priv->is_wanted = is_wanted;
+	}
+	return is_change;
+}
+
+/* What a run says of the executions of BPF programs is of the time in which any event counts. */
+static void set_enabled(struct bperf *bperf, bool is_enabled)
+{
+	if (bperf->is_enabled == is_enabled)
+		return;
+	bperf->is_enabled = is_enabled;
+	if (!bperf->progs)
+		return;
+	bperf_progs__read(bperf->progs);
+	if (is_enabled)
+		bperf_progs__begin(bperf->progs);
+	else
+		bperf_progs__end(bperf->progs);
+}
+
 static int bperf__enable(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 
-	if (bperf->is_enabled)
+	if (!want_all(bperf, true))
 		return 0;
-	bperf->is_enabled = true;
+	set_enabled(bperf, true);
 	/* A workload's sums begin at its exec, which is yet to come: the window begins with them at 0. */
 	if (bperf->exec_enables) {
 		bperf->exec_enables = false;
 		bperf__begin_at_zero(bperf);
 		return 0;
 	}
-	return bperf__take(bperf, BEGIN);
+	return bperf__take(bperf);
 }
 
 static int bperf__disable(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 
-	if (!bperf->is_enabled)
+	if (!want_all(bperf, false))
 		return 0;
-	bperf->is_enabled = false;
-	return bperf__take(bperf, END);
+	set_enabled(bperf, false);
+	return bperf__take(bperf);
+}
+
+static int bperf__set_event(struct counter *self, struct evsel *evsel, bool counts)
+{
+	struct bperf *bperf = to_bperf(self);
+	bool is_any = false;
+	struct evsel *each;
+	int i;
+
+	evlist__for_each(self->plan->evlist, each, i) {
+		struct bperf_evsel *priv = each->priv;
+
+		if (!bperf__is_counting(bperf, each))
+			continue;
+		if (each->leader == evsel->leader)
+			priv->is_wanted = counts;
+		is_any |= priv->is_wanted;
+	}
+	set_enabled(bperf, is_any);
+	return bperf__take(bperf);
 }
 
 static int bperf__read(struct counter *self)
 {
 	struct bperf *bperf = to_bperf(self);
 
-	return bperf->is_enabled ? bperf__take(bperf, READ) : 0;
+	return bperf->is_enabled ? bperf__take(bperf) : 0;
 }
 
 static int update_cgroups(struct bperf *bperf, enum cgroup_state state)
@@ -300,6 +353,7 @@ static const struct counter_ops bperf_ops = {
 	.open = bperf__open,
 	.enable = bperf__enable,
 	.disable = bperf__disable,
+	.set_event = bperf__set_event,
 	.read = bperf__read,
 	.look = bperf__look,
 	.add = bperf__add,

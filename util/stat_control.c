@@ -50,27 +50,25 @@ static bool is_named(const struct evsel *evsel, const char *name)
 	return !evsel->hidden && !strcmp(evsel->name, name);
 }
 
-/* All of that name. Shared events have one window, and stay as they are. */
+/* All of that name. */
 static int set_events(struct stat_pass *pass, const char *name, bool counts)
 {
-	const char *missing = "no event of that name is counted (evlist lists them)";
+	bool is_any = false;
 	struct evsel *evsel;
 	int i, err = 0;
 
 	evlist__for_each(pass->run->plan.evlist, evsel, i) {
 		if (err || !is_named(evsel, name) || !evsel->counter)
 			continue;
-		missing = NULL;
-		if (evsel->counter->ops->set_event)
-			err = evsel->counter->ops->set_event(evsel->counter, evsel, counts);
-		else
-			missing = "shared events are enabled and disabled all at once";
+		is_any = true;
+		err = evsel->counter->ops->set_event(evsel->counter, evsel, counts);
 	}
-	if (missing)
-		pr_err("--control: '%s': %s", name, missing);
-	else
-		pr_text("Event %s %s\n", name, counts ? "enabled" : "disabled");
-	return missing || err ? err : print_at_change(pass);
+	if (!is_any) {
+		pr_err("--control: '%s': no event of that name is counted (evlist lists them)", name);
+		return err;
+	}
+	pr_text("Event %s %s\n", name, counts ? "enabled" : "disabled");
+	return err ? err : print_at_change(pass);
 }
 
 static int set(struct stat_pass *pass, const char *name, bool counts)

@@ -226,6 +226,40 @@ nothing_of_series() {
 	in_range "$(field page-faults 1 "$out")" 2000 199999
 }
 
+@test "--control: one shared event is switched, its group with it, others count on" {
+	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
+	mkfifo "$ctl" "$ack"
+	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -D -1 -a -x, \
+		-e '{page-faults,minor-faults},dummy' -e duration_time --control "fifo:$ctl,$ack" -- "$WORKLOADS/waiter"
+	local perf=$!
+	wait_for grep -q ready "$out"
+	exec 5<>"$ctl" 6<>"$ack"
+	say() { echo "$1" >&5; read -r -t 20 line <&6; [ "$line" = ack ]; }
+	many() { for _ in 1 2 3 4; do "$WORKLOADS/faults" 50000; done; }
+	many
+	say "enable page-faults"
+	"$WORKLOADS/faults" 2000
+	say "disable minor-faults"
+	many
+	say "enable dummy"
+	say "enable page-faults"
+	"$WORKLOADS/faults" 3000
+	say disable
+	many
+	say "enable nosuch"
+	say stop
+	exec 5>&- 6>&-
+	wait $perf || :
+	cat "$out"
+	in_range "$(field page-faults 1 "$out")" 5000 199999
+	in_range "$(field minor-faults 1 "$out")" 5000 199999
+	# The group was on in both windows, dummy in the second.
+	[ "$(field dummy 4 "$out")" -lt "$(field page-faults 4 "$out")" ]
+	[ "$(field dummy 4 "$out")" -gt 0 ]
+	[ "$(field duration_time 1 "$out")" = "<not counted>" ]
+	grep -q "'nosuch': no event of that name" "$out"
+}
+
 @test "attr maps that are none are refused, and left as they are" {
 	local bpftool=/usr/sbin/bpftool
 	$bpftool map create "$ATTR_MAP" type array key 4 value 8 entries 4 name stranger
