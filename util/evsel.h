@@ -72,7 +72,6 @@ struct evsel {
 	bool percore;
 	bool share;			/* modifier b */
 	bool weak;			/* of a group leader: open members singly when the group is refused */
-	bool precise_max;		/* modifier P */
 	bool keep_ungrouped;		/* modifier X: keep out of PMU regrouping */
 	bool levels_given;		/* u, k or h was typed */
 	bool auto_merge;		/* one of several PMU instances of one specification... */

@@ -301,8 +301,16 @@ static int add_member(struct parser *parser, int first, const struct modifiers *
 	return 0;
 }
 
-static int finish_group(struct parser *parser, int first, const char *name, bool weak,
-			const struct modifiers *mods)
+static int too_precise(struct parser *parser, const struct evsel *evsel, const char *mods)
+{
+	return parse_error__set(parser->c.err, column_of(parser, mods),
+				xasprintf("Maximum combined precise value is %d, adding precision to '%s'",
+					  MODIFIERS_MAX_PRECISE, evsel->name), NULL);
+}
+
+/* @text: where @mods, those of the group, were typed */
+static int finish_group(struct parser *parser, int first, const char *name,
+			const struct modifiers *mods, const char *text)
 {
 	struct evlist *list = parser->c.list;
 	bool several_pmus = false, changed = false;
@@ -311,12 +319,14 @@ static int finish_group(struct parser *parser, int first, const char *name, bool
 	for (i = 0; i < parser->nr_members; i++) {
 		const struct member *member = &parser->members[i];
 
+		if (modifiers__precise(&member->mods, mods) > MODIFIERS_MAX_PRECISE)
+			return too_precise(parser, list->evsels[member->first], text);
 		/* one name that means several PMUs is meant to become several groups */
 		several_pmus |= member->nr > 1;
 		for (j = member->first; j < member->first + member->nr; j++)
 			modifiers__apply(list->evsels[j], &member->mods, mods, j == first);
 	}
-	err = regroup__split(list, first, weak, name, &changed);
+	err = regroup__split(list, first, modifiers__is_weak(mods), name, &changed);
 	parser->regrouped |= changed && !several_pmus;
 	return err;
 }
@@ -326,7 +336,7 @@ static int parse_group(struct parser *parser, const char *name)
 {
 	int first = parser->c.list->nr, err;
 	struct modifiers mods = { 0 };
-	bool weak;
+	const char *text;
 
 	parser->nr_members = 0;
 	do {
@@ -342,15 +352,14 @@ static int parse_group(struct parser *parser, const char *name)
 	} while (*parser->p == ',');
 	if (*parser->p != '}')
 		return fail(parser, parser->p, "Unrecognized input, expected '}'");
-	parser->p++;
+	text = ++parser->p;
 	if (*parser->p == ':') {
-		parser->p++;
+		text = ++parser->p;
 		err = parse_modifiers(parser, true, &mods);
 		if (err)
 			return err;
 	}
-	weak = modifiers__is_weak(&mods);
-	return finish_group(parser, first, name, weak, &mods);
+	return finish_group(parser, first, name, &mods, text);
 }
 
 static int parse_item(struct parser *parser)
