@@ -195,8 +195,8 @@ static int add_raw(struct event_creation *c, const struct event_spec *spec, uint
 	return add_numeric(c, spec, &config, pmu);
 }
 
-/* Sum what one specification became, unless the counts are of different kinds. */
-static void merge_events(struct event_creation *c, int first, bool one_row)
+/* Sum what one specification became on PMUs of one family: others count other things. */
+static void merge_events(struct event_creation *c, int first)
 {
 	struct evsel **evsels = c->list->evsels;
 	int nr = c->list->nr, i, j;
@@ -207,8 +207,7 @@ static void merge_events(struct event_creation *c, int first, bool one_row)
 		for (j = first; j < i; j++) {
 			if (evsels[j]->merge_leader || evsels[i]->pmu->is_core != evsels[j]->pmu->is_core)
 				continue;
-			if (!one_row && !evsels[i]->pmu->is_core &&
-			    !pmu__same_family(evsels[i]->pmu, evsels[j]->pmu))
+			if (!evsels[i]->pmu->is_core && !pmu__same_family(evsels[i]->pmu, evsels[j]->pmu))
 				continue;
 			/* Two temperatures have no sum. */
 			if (evsels[i]->tool == TOOL_SENSOR && evsels[i]->snapshot)
@@ -353,7 +352,6 @@ static int unknown_event(struct event_creation *c, const struct event_spec *spec
 static int create_named(struct event_creation *c, struct event_spec *spec)
 {
 	int first = c->list->nr, err = 0;
-	bool one_row = true;
 	uint64_t value;
 
 	if (spec->form == EVENT_SLASHES) {
@@ -366,10 +364,8 @@ static int create_named(struct event_creation *c, struct event_spec *spec)
 		}
 		err = try_patterns(c, spec, pmu);
 	}
-	if (!err && c->list->nr == first) {
-		one_row = false;
+	if (!err && c->list->nr == first)
 		err = try_event(c, spec);
-	}
 	if (err)
 		return err;
 	if (c->list->nr == first) {
@@ -378,7 +374,7 @@ static int create_named(struct event_creation *c, struct event_spec *spec)
 		return add_raw(c, spec, value);
 	}
 	forget_error(c->err);
-	merge_events(c, first, one_row);
+	merge_events(c, first);
 	return 0;
 }
 

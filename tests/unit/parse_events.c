@@ -256,6 +256,10 @@ static void pmu_patterns_become_one_row(void **state)
 		{ "x86", "clockticks", TWO("clockticks", "0 cpu merges @0,18", "0 cpu merged @0,18") },
 		{ "x86", "cas_count_read/name=r/",
 		  TWO("r", "304 cpu merges x6.10352e-05MiB @0,18", "304 cpu merged x6.10352e-05MiB @0,18") },
+		/* what a pattern brings together by chance has no sum */
+		{ "x86", "uncore_[ai]*/event=4/",
+		  "uncore_[ai]*/event=4/ 16/4 cpu @0; "
+		  TWO("uncore_[ai]*/event=4/", "4 cpu merges @0,18", "4 cpu merged @0,18") },
 		/* a group of them becomes a group for each instance */
 		{ "x86", "{imc/clockticks/,imc/event=4/}",
 		  "{imc/clockticks/ 14/0 cpu merges @0,18; imc/event=4/ 14/4 cpu merges @0,18}; "
