@@ -236,3 +236,19 @@ while_counting() {
 	[ "$status" = 130 ]
 	grep -Eq "^ Performance counter stats for 'sh -c .*' \([0-9]+ runs\):\$" "$out"
 }
+
+# counted OPTION... : whom the header says is counted
+counted() {
+	perf stat "$@" true 2>&1 | sed -n "s/^ Performance counter stats for '\(.*\)':$/\1/p"
+}
+
+@test "only the time alone is the system's: other values of a command are its own" {
+	[ "$(counted -e duration_time)" = "system wide" ]
+	[ "$(counted -e user_time,system_time)" = true ]
+	[ "$(counted -e smt_on)" = true ]
+	[ "$(counted -e page-faults/cpu=0/u)" = true ]
+	run perf stat -e user_time "$WORKLOADS/spinfor" 0.1
+	echo "$output"
+	[ "$(awk '$2 == "user_time" { print $1 / 1e9 }' <<<"${output//,/}")" = \
+		"$(awk '/seconds user/ { print $1 + 0 }' <<<"$output")" ]
+}
