@@ -244,6 +244,15 @@ char *evsel__pmu_event_name(const struct evsel *evsel)
 	return xasprintf("%s/%s/", evsel->pmu->name, name);
 }
 
+const char *evsel__cpus_owner(const struct evsel *evsel)
+{
+	const struct pmu *pmu = evsel->pmu;
+
+	if (pmu && (!evsel->own_cpus || (pmu->cpus && cpumap__equal(evsel->own_cpus, pmu->cpus))))
+		return pmu->name;
+	return evsel->own_cpus ? "its cpu=" : "the PMU";
+}
+
 char *evsel__group_text(const struct evlist *list, const struct evsel *leader)
 {
 	char *text = NULL;

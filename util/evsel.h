@@ -137,6 +137,9 @@ char *evsel__pmu_event_name(const struct evsel *evsel);
 /** evsel__group_text() - "NAME { a, b }" or "anon group { a, b }" of a leader, for messages; owned */
 char *evsel__group_text(const struct evlist *list, const struct evsel *leader);
 
+/** evsel__cpus_owner() - what ties it to its own_cpus, for messages: the PMU's name or "its cpu=" */
+const char *evsel__cpus_owner(const struct evsel *evsel);
+
 /** evsel__is_clock() - cpu-clock or task-clock, whose unit is msec */
 bool evsel__is_clock(const struct evsel *evsel);
 

@@ -299,3 +299,12 @@ had() {
 	done <"$BATS_TEST_TMPDIR/told" >>"$BATS_TEST_TMPDIR/wrong"
 	diff /dev/null "$BATS_TEST_TMPDIR/wrong" >&2
 }
+
+@test "CPUs that an event is not counted on: says what ties it to others" {
+	refused 1 perf stat -C 0 -e page-faults/cpu=1/ true <<-'END'
+	perf stat: -C 0: 'page-faults/cpu=1/' is counted on CPUs of its cpu= only: 1
+	Error:
+	No supported events found.
+	'page-faults/cpu=1/': no CPU asked for is one of its cpu=
+	END
+}

@@ -252,3 +252,15 @@ counted() {
 	[ "$(awk '$2 == "user_time" { print $1 / 1e9 }' <<<"${output//,/}")" = \
 		"$(awk '/seconds user/ { print $1 + 0 }' <<<"$output")" ]
 }
+
+@test "cpu= of all CPUs is no restriction, of one it counts what runs there" {
+	local out=$BATS_TEST_TMPDIR/out cpu last
+	cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+	last=$(($(getconf _NPROCESSORS_ONLN) - 1))
+	perf stat -x, -o "$out" -e "page-faults/cpu=0-$last/u,page-faults/cpu=$cpu/u,page-faults:u" \
+		taskset -c "$cpu" "$WORKLOADS/faults" 100 >/dev/null
+	cat "$out"
+	[ "$(field "page-faults/cpu=0-$last/u" 1 "$out")" = "$(field page-faults:u 1 "$out")" ]
+	[ "$(field "page-faults/cpu=0-$last/u" 5 "$out")" = 100.00 ]
+	[ "$(field "page-faults/cpu=$cpu/u" 1 "$out")" -ge 100 ]
+}
