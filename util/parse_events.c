@@ -5,6 +5,8 @@
  *	list  = item { "," item }
  *	item  = event | [ NAME ] "{" event { "," event } "}" [ ":" MODS ]
  *	event = NAME | NAME/terms/ | TYPE:CONFIG | mem:ADDR[/LEN][:RWX] | SUBSYS:NAME, and modifiers
+ *
+ * Blanks may stand around events, names of groups and braces, not inside events.
  */
 #include "parse_events.h"
 
@@ -257,7 +259,7 @@ static int parse_event(struct parser *parser, struct modifiers *mods)
 {
 	struct event_spec spec = { .word = NULL };
 	int first = parser->c.list->nr, err;
-	const char *start;
+	const char *start, *end;
 
 	memset(mods, 0, sizeof(*mods));
 	skip_blanks(parser);
@@ -272,11 +274,13 @@ static int parse_event(struct parser *parser, struct modifiers *mods)
 		parser->p++;
 		err = parse_modifiers(parser, false, mods);
 	}
+	end = parser->p;
+	skip_blanks(parser);
 	if (!err && *parser->p && !strchr(",}", *parser->p))
 		err = unrecognized(parser);
 	if (err)
 		goto out;
-	spec.text = strndup(start, parser->p - start);
+	spec.text = strndup(start, end - start);
 	err = spec.text ? event_spec__create(&spec, &parser->c) : -ENOMEM;
 	if (!err)
 		err = set_metric_id(parser, first);
@@ -352,12 +356,15 @@ static int parse_group(struct parser *parser, const char *name)
 	} while (*parser->p == ',');
 	if (*parser->p != '}')
 		return fail(parser, parser->p, "Unrecognized input, expected '}'");
-	text = ++parser->p;
+	parser->p++;
+	skip_blanks(parser);
+	text = parser->p;
 	if (*parser->p == ':') {
 		text = ++parser->p;
 		err = parse_modifiers(parser, true, &mods);
 		if (err)
 			return err;
+		skip_blanks(parser);
 	}
 	return finish_group(parser, first, name, &mods, text);
 }
@@ -371,10 +378,11 @@ static int parse_item(struct parser *parser)
 
 	skip_blanks(parser);
 	len = name_len(parser->p);
-	if (parser->p[len] == '{') {
+	if (parser->p[len + strspn(parser->p + len, " \t\n")] == '{') {
 		char *name __cleanup(free_ptr) = len ? strndup(parser->p, len) : NULL;
 
 		parser->p += len;
+		skip_blanks(parser);
 		return parse_group(parser, name);
 	}
 	err = parse_event(parser, &mods);

@@ -306,6 +306,8 @@ static void groups(void **state)
 		{ "x86", "{cycles,instructions}:bW", "{cycles 0/0 share weak; instructions 0/1 share}" },
 		{ "x86", "{cs,cycles,msr/tsc/}", "{cs 1/3; cycles 0/0; msr/tsc/ 10/0}" },
 		{ "x86", "{cycles}", "cycles 0/0" },
+		{ "x86", " g { cycles:u , cpu/event=1/ } :W ,\n cs: , cpu/event=2/k\n",
+		  "g{cycles:u 0/0 -k -h weak; cpu/event=1/ 4/1}; cs: 1/3; cpu/event=2/k 4/2 -u -h" },
 		{ "none", "{cycles,cs}:W", "{cycles 0/0 weak; cs 1/3}" },
 		/* one PMU in each group */
 		{ "x86", "{cycles,uncore_arb/reqs/,instructions}:W",
@@ -393,7 +395,8 @@ static void what_is_wrong_and_where(void **state)
 		{ "none", "{cs,{cs}}", 4, "Unrecognized input", NULL, NULL },
 		{ "none", "{cs}x", 4, "Unrecognized input", NULL, NULL },
 		{ "none", "cs}", 2, "Unrecognized input", NULL, NULL },
-		{ "none", "cs cs", 2, "Unrecognized input", NULL, NULL },
+		{ "none", "cs cs", 3, "Unrecognized input", NULL, NULL },
+		{ "none", "cs :u", 3, "Unrecognized input", NULL, NULL },
 		{ "x86", "cpu/event=1", 11, "Unrecognized input", NULL, NULL },
 		{ "x86", "cpu/event=1/:u", 12, "Unrecognized input", NULL, NULL },
 		{ "x86", "cpu/name='a b'/", 11, "Unrecognized input", NULL, NULL },
