@@ -184,7 +184,7 @@ static int add_raw(struct event_creation *c, const struct event_spec *spec, uint
 {
 	const struct pmu *pmu = pmus__core(c->pmus);
 	struct event_config config = { .attr.type = pmu ? pmu->type : PERF_TYPE_RAW,
-				       .attr.config = value, .is_raw = true, .legacy = true };
+				       .attr.config = value, .is_raw = true };
 
 	while (pmu && pmu->is_core && !pmus__is_kept(c->pmus, pmu))
 		pmu = pmus__next(c->pmus, pmu);

@@ -78,7 +78,7 @@ struct evsel {
 	struct evsel *merge_leader;	/* ...whose first instance is this one; NULL: is one itself */
 	bool named;			/* name= replaced the text typed */
 	bool typed_pmu;			/* the text typed starts with a PMU: "PMU/terms/" */
-	bool legacy;			/* a generic hardware or cache name, or a number or address */
+	bool legacy;			/* a generic hardware or cache name, TYPE:CONFIG or an address */
 	char *pmu_event;		/* the event of the PMU that was named; NULL: only terms or numbers */
 	char *filter;			/* tracepoint filter, NULL: none. Such events are never shared */
 	char *metric_id;		/* what metrics call it; NULL: its name */

@@ -185,6 +185,7 @@ static void names_that_mislead_get_a_pmu(void **state)
 		  "uncore_imc_0/clockticks/ uncore_imc_1/clockticks/ cs cycles " },
 		{ "cs,faults", true, "cs faults " },
 		{ "cs,duration_time", true, "cs tool/duration_time/ " },
+		{ "cs,r1a8:u,4:5", true, "cs cpu/r1a8/u 4:5 " },
 	};
 	struct pmus *pmus = *state;
 	size_t i;
