@@ -89,10 +89,8 @@ no_memory:
 	return -ENOMEM;
 }
 
-static bool is_event(const struct evsel *evsel, const struct pmu *pmu, const char *name, size_t len)
-{
-	return evsel->pmu == pmu && evsel->pmu_event && !strncasecmp(evsel->pmu_event, name, len);
-}
+/* Architectural on Intel's cores that have it: event 0, umask 4. */
+#define SLOTS_CONFIG 0x400
 
 /* A metric counter of Intel's cores, which only counts in a group led by slots. */
 static bool is_topdown(const struct evsel *evsel)
@@ -100,13 +98,14 @@ static bool is_topdown(const struct evsel *evsel)
 	static const char prefix[] = "topdown-";
 	const struct pmu *pmu = evsel->pmu;
 
-	return pmu && pmu->is_core && is_event(evsel, pmu, prefix, strlen(prefix)) &&
-	       pmu__event(pmu, "slots");
+	return pmu && pmu->is_core && evsel->pmu_event &&
+	       !strncasecmp(evsel->pmu_event, prefix, strlen(prefix)) && pmu__event(pmu, "slots");
 }
 
+/* By whatever name: of two that count them in a group the one counter there is serves none. */
 static bool is_slots(const struct evsel *evsel, const struct pmu *pmu)
 {
-	return is_event(evsel, pmu, "slots", sizeof("slots"));
+	return evsel->pmu == pmu && evsel->attr.type == pmu->type && evsel->attr.config == SLOTS_CONFIG;
 }
 
 /* Gather the topdown events that stand alone with the one at @first; the number of them. */

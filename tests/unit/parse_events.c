@@ -319,6 +319,8 @@ static void groups(void **state)
 		{ "x86", "{topdown-retiring,slots}", "{slots 4/400; topdown-retiring 4/8000}" },
 		{ "x86", "{cs,topdown-retiring}:W",
 		  "{slots 4/400 weak hidden; cs 1/3; topdown-retiring 4/8000}" },
+		{ "x86", "{topdown-retiring,cpu/event=0,umask=4,name=TOPDOWN.SLOTS/}:W",
+		  "{TOPDOWN.SLOTS 4/400 weak; topdown-retiring 4/8000}" },
 		{ "x86", "topdown-retiring", "{slots 4/400 hidden; topdown-retiring 4/8000}" },
 		{ "x86", "slots,cs,topdown-retiring,topdown-bad-spec",
 		  "{slots 4/400; topdown-retiring 4/8000; topdown-bad-spec 4/8100}; cs 1/3" },
