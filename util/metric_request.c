@@ -239,20 +239,28 @@ static bool can_parse(const struct metric_request *request, struct pmus *pmus, c
 	return true;
 }
 
-static bool is_groupable(const struct metric_request *request,
-			 const struct metric_request_options *options)
+/* Whether a metric's own constraint lets its events be a group, on this machine and now. */
+static bool permits_group(const struct metric_def *def, const struct metric_request_options *options)
 {
-	const char *constraint = request->def.constraint ? request->def.constraint : "";
+	const char *constraint = def->constraint ? def->constraint : "";
 
-	if (options->no_group || !strcmp(constraint, "NO_GROUP_EVENTS"))
+	if (!strcmp(constraint, "NO_GROUP_EVENTS"))
 		return false;
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_NMI") || !strcmp(constraint, "NO_NMI_WATCHDOG"))
 		return !tool__is_watchdog_on();
 	if (!strcmp(constraint, "NO_THRESHOLD_AND_NMI"))
-		return options->no_threshold || !request->def.threshold || !tool__is_watchdog_on();
+		return options->no_threshold || !def->threshold || !tool__is_watchdog_on();
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_SMT"))
 		return metric_scope__literal(&options->scope, "smt_on") != 1;
-	return !request->group || !metric_def__has_word(request->def.no_group_in, request->group);
+	return true;
+}
+
+static bool is_groupable(const struct metric_request *request,
+			 const struct metric_request_options *options)
+{
+	if (request->group && metric_def__has_word(request->def.no_group_in, request->group))
+		return false;
+	return !options->no_group && permits_group(&request->def, options);
 }
 
 /* --- which metrics --- */
