@@ -79,7 +79,7 @@ struct lookup {
 	const struct metric_request_options *options;
 	struct metric_requests *requests;
 	struct metric_request *request;
-	bool quiet;
+	bool quiet, has_tools;
 	const struct metric_def **seen;	/* metrics whose events have been collected; owned */
 	int nr_seen;
 };
@@ -157,8 +157,10 @@ static int collect_id(struct lookup *lookup, const char *id, const struct chain 
 	/* A metric may have the name of an event it uses. */
 	if (other && !(is_in_chain(chain, other) && has_event(lookup, id)))
 		return is_seen(lookup, other) ? 0 : collect(lookup, other, other->expr, false, chain);
-	if (event_name__find(tool_events, id))
+	if (event_name__find(tool_events, id)) {
+		lookup->has_tools = true;
 		return add_id(&lookup->requests->tools, &lookup->requests->nr_tools, id);
+	}
 	return add_id(&request->ids, &request->nr_ids, id);
 }
 
@@ -299,6 +301,9 @@ static int add_request(struct metric_requests *requests, const struct metric_def
 		err = collect(&lookup, def, def->expr, false, NULL);
 	if (!err && def->threshold && !options->no_threshold)
 		err = collect(&lookup, def, def->threshold, true, NULL);
+	/* What is constant here has no event to stand on the row of, so it gets the time's. */
+	if (!err && !request.nr_ids && !lookup.has_tools)
+		err = add_id(&requests->tools, &requests->nr_tools, "duration_time");
 	free(lookup.seen);
 	if (!err && !can_parse(&request, options->scope.pmus, &unknown)) {
 		if (!unknown)

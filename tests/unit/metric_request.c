@@ -148,7 +148,8 @@ static void events_are_sets(void **state)
 		{ "Sizes", .sets = "1:{instructions cpu-cycles branches}" },
 		{ "Kept_apart", .sets = "1:instructions branches" },
 		{ "apart", .sets = "1:{instructions branches}" },
-		{ "constant", .sets = "" },
+		{ "constant", .sets = "1:duration_time" },
+		{ "alone,constant", .sets = "1:cpu-cycles duration_time; 2:duration_time" },
 		{ "by_cpu", .sets = "1:instructions" },
 	};
 	static const struct request_row elsewhere[] = {
