@@ -43,7 +43,7 @@ static void use_G(struct stat_cmd *cmd)
 {
 	int nr = cmd->nr_cgroups == 1 ? cmd->nr_before_G : cmd->nr_cgroups;
 
-	for (int i = 0; i < nr; i++)
+	for (int i = 0; i < nr && i < cmd->evlist->nr; i++)
 		cmd->evlist->evsels[i]->cgroup = cmd->cgroup_of[cmd->nr_cgroups == 1 ? 0 : i];
 	for (int i = 0; i < cmd->run.plan.cgroups->nr; i++)
 		cmd->run.plan.cgroups->cgroups[i]->state = CGROUP_LIVE;
