@@ -134,6 +134,9 @@ static inline bool evsel__is_leader(const struct evsel *evsel)
  */
 char *evsel__pmu_event_name(const struct evsel *evsel);
 
+/** evsel__name_modifiers() - show modifiers in the name: "cycles:u", "cpu/event=1/u" */
+int evsel__name_modifiers(struct evsel *evsel, const char *modifiers);
+
 /** evsel__group_text() - "NAME { a, b }" or "anon group { a, b }" of a leader, for messages; owned */
 char *evsel__group_text(const struct evlist *list, const struct evsel *leader);
 
