@@ -348,6 +348,8 @@ static void every_kind_of_core_counts(void **state)
 		  "{cpu_atom/cycles/ 0/a00000000 @8-15; cpu_atom/instructions/ 0/a00000001 @8-15}" },
 		{ "hybrid", "cpu_core/cycles/", "cpu_core/cycles/ 0/400000000 @0-7" },
 		{ "hybrid", "mem-stores", "cpu_core/mem-stores/ 4/2cd @0-7; cpu_atom/mem-stores/ 10/6d0 @8-15" },
+		/* a raw code is that of the first kind alone */
+		{ "hybrid", "r1a8:u,r1/name=x/", "cpu_core/r1a8/u 4/1a8 -k -h @0-7; x 4/1 @0-7" },
 		{ "hybrid", "slots", "cpu_core/slots/ 4/400 @0-7" },
 		{ "hybrid", "LLC-loads/name=l/", "l 3/400000002 @0-7; l 3/a00000002 @8-15" },
 		{ "hybrid", "cpu_core/event=1,cpu=6-9/", "cpu_core/event=1,cpu=6-9/ 4/1 cpu @6-7" },
@@ -537,7 +539,7 @@ static void cputype_and_pmu_filter(void **state)
 	assert_int_equal(pmus__set_cputype(pmus, "atom"), 0);
 	assert_int_equal(parse_events(list, pmus, "cycles,cs,r1", &err), 0);
 	text = dump(list);
-	assert_string_equal(text, "cpu_atom/cycles/ 0/a00000000 @8-15; cs 1/3; r1 10/1 @8-15");
+	assert_string_equal(text, "cpu_atom/cycles/ 0/a00000000 @8-15; cs 1/3; cpu_atom/r1/ 10/1 @8-15");
 	free(text);
 	evlist__delete(list);
 	pmus__delete(pmus);
