@@ -74,15 +74,22 @@ static void list_raw(struct lister *l)
 static int list_tracepoint(void *ctx, const char *subsys, const char *name)
 {
 	char *full __cleanup(free_ptr) = xasprintf("%s:%s", subsys, name);
+	const struct lister *l = ctx;
+	char encoding[64] = "";
+	uint64_t id;
 	struct list_row row = {
 		.name = full,
 		.type = "Tracepoint event",
 		.json_type = "Tracepoint event",
 		.pmu = "tracepoint",
+		.encoding = encoding,
 	};
 
 	if (!full)
 		return -ENOMEM;
+	/* one more file for each of thousands: not for a list of names */
+	if ((l->json || l->details) && !tracepoint__id(subsys, name, &id))
+		snprintf(encoding, sizeof(encoding), "tracepoint/config=0x%llx/", (unsigned long long)id);
 	list__row(ctx, &row);
 	return 0;
 }

@@ -138,13 +138,28 @@ static bool is_hybrid(const struct event_creation *c, const struct pmu *pmu)
 	return pmu && pmu->is_core && pmus__nr_core(c->pmus) > 1;
 }
 
+/* Rows of different kinds of cores stay apart and say whose they are. */
+static int name_core(const struct event_creation *c, struct evsel *evsel)
+{
+	char *name;
+
+	if (evsel->typed_pmu || evsel->named || !is_hybrid(c, evsel->pmu) ||
+	    (c->options && c->options->hybrid_merge))
+		return 0;
+	name = evsel__pmu_event_name(evsel);
+	if (!name)
+		return -ENOMEM;
+	free(evsel->name);
+	evsel->name = name;
+	evsel->typed_pmu = true;
+	return 0;
+}
+
 /* One event: the terms of the specification on one PMU. */
 static int add_on_pmu(struct event_creation *c, const struct event_spec *spec,
 		      const struct pmu *pmu, bool typed_pmu)
 {
 	struct event_config config = { .attr.type = pmu ? pmu->type : PERF_TYPE_RAW };
-	struct evsel *evsel;
-	char *name;
 	int err;
 
 	err = event_config__apply(&config, c->pmus, pmu, false, &spec->terms, c->err);
@@ -153,19 +168,8 @@ static int add_on_pmu(struct event_creation *c, const struct event_spec *spec,
 	event_config__clear(&config);
 	if (err)
 		return err;
-	evsel = last_of(c->list);
-	evsel->typed_pmu = typed_pmu;
-	if (typed_pmu || evsel->named || !is_hybrid(c, pmu) ||
-	    (c->options && c->options->hybrid_merge))
-		return 0;
-	/* rows of different kinds of cores stay apart and say whose they are */
-	name = evsel__pmu_event_name(evsel);
-	if (!name)
-		return -ENOMEM;
-	free(evsel->name);
-	evsel->name = name;
-	evsel->typed_pmu = true;
-	return 0;
+	last_of(c->list)->typed_pmu = typed_pmu;
+	return name_core(c, last_of(c->list));
 }
 
 /* The base is a number; only general terms are left to say something. */
@@ -184,7 +188,8 @@ static int add_raw(struct event_creation *c, const struct event_spec *spec, uint
 {
 	const struct pmu *pmu = pmus__core(c->pmus);
 	struct event_config config = { .attr.type = pmu ? pmu->type : PERF_TYPE_RAW,
-				       .attr.config = value, .is_raw = true, .legacy = true };
+				       .attr.config = value, .is_raw = true };
+	int err;
 
 	while (pmu && pmu->is_core && !pmus__is_kept(c->pmus, pmu))
 		pmu = pmus__next(c->pmus, pmu);
@@ -192,11 +197,12 @@ static int add_raw(struct event_creation *c, const struct event_spec *spec, uint
 		config.attr.type = pmu->type;
 	else
 		pmu = NULL;
-	return add_numeric(c, spec, &config, pmu);
+	err = add_numeric(c, spec, &config, pmu);
+	return err ? err : name_core(c, last_of(c->list));
 }
 
-/* Sum what one specification became, unless the counts are of different kinds. */
-static void merge_events(struct event_creation *c, int first, bool one_row)
+/* Sum what one specification became on PMUs of one family: others count other things. */
+static void merge_events(struct event_creation *c, int first)
 {
 	struct evsel **evsels = c->list->evsels;
 	int nr = c->list->nr, i, j;
@@ -207,8 +213,7 @@ static void merge_events(struct event_creation *c, int first, bool one_row)
 		for (j = first; j < i; j++) {
 			if (evsels[j]->merge_leader || evsels[i]->pmu->is_core != evsels[j]->pmu->is_core)
 				continue;
-			if (!one_row && !evsels[i]->pmu->is_core &&
-			    !pmu__same_family(evsels[i]->pmu, evsels[j]->pmu))
+			if (!evsels[i]->pmu->is_core && !pmu__same_family(evsels[i]->pmu, evsels[j]->pmu))
 				continue;
 			/* Two temperatures have no sum. */
 			if (evsels[i]->tool == TOOL_SENSOR && evsels[i]->snapshot)
@@ -353,7 +358,6 @@ static int unknown_event(struct event_creation *c, const struct event_spec *spec
 static int create_named(struct event_creation *c, struct event_spec *spec)
 {
 	int first = c->list->nr, err = 0;
-	bool one_row = true;
 	uint64_t value;
 
 	if (spec->form == EVENT_SLASHES) {
@@ -366,10 +370,8 @@ static int create_named(struct event_creation *c, struct event_spec *spec)
 		}
 		err = try_patterns(c, spec, pmu);
 	}
-	if (!err && c->list->nr == first) {
-		one_row = false;
+	if (!err && c->list->nr == first)
 		err = try_event(c, spec);
-	}
 	if (err)
 		return err;
 	if (c->list->nr == first) {
@@ -378,7 +380,7 @@ static int create_named(struct event_creation *c, struct event_spec *spec)
 		return add_raw(c, spec, value);
 	}
 	forget_error(c->err);
-	merge_events(c, first, one_row);
+	merge_events(c, first);
 	return 0;
 }
 

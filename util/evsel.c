@@ -161,9 +161,9 @@ static bool takes_modifier(const struct evsel *evsel)
 	return strchr(name, ':') && !isdigit((unsigned char)*name);
 }
 
-static int add_modifier(struct evsel *evsel, char modifier)
+int evsel__name_modifiers(struct evsel *evsel, const char *modifiers)
 {
-	char *name = xasprintf("%s%s%c", evsel->name, takes_modifier(evsel) ? "" : ":", modifier);
+	char *name = xasprintf("%s%s%s", evsel->name, takes_modifier(evsel) ? "" : ":", modifiers);
 
 	if (!name)
 		return -ENOMEM;
@@ -174,7 +174,7 @@ static int add_modifier(struct evsel *evsel, char modifier)
 
 int evsel__exclude_kernel(struct evsel *evsel)
 {
-	int err = evsel->attr.exclude_kernel ? -EALREADY : add_modifier(evsel, 'u');
+	int err = evsel->attr.exclude_kernel ? -EALREADY : evsel__name_modifiers(evsel, "u");
 
 	if (err)
 		return err;
@@ -185,7 +185,7 @@ int evsel__exclude_kernel(struct evsel *evsel)
 
 int evsel__exclude_guest(struct evsel *evsel)
 {
-	int err = evsel->attr.exclude_guest ? -EALREADY : add_modifier(evsel, 'H');
+	int err = evsel->attr.exclude_guest ? -EALREADY : evsel__name_modifiers(evsel, "H");
 
 	if (!err)
 		evsel->attr.exclude_guest = 1;
@@ -242,6 +242,15 @@ char *evsel__pmu_event_name(const struct evsel *evsel)
 	if (rest)
 		return xasprintf("%s/%.*s/%s", evsel->pmu->name, (int)(rest - name), name, rest + 1);
 	return xasprintf("%s/%s/", evsel->pmu->name, name);
+}
+
+const char *evsel__cpus_owner(const struct evsel *evsel)
+{
+	const struct pmu *pmu = evsel->pmu;
+
+	if (pmu && (!evsel->own_cpus || (pmu->cpus && cpumap__equal(evsel->own_cpus, pmu->cpus))))
+		return pmu->name;
+	return evsel->own_cpus ? "its cpu=" : "the PMU";
 }
 
 char *evsel__group_text(const struct evlist *list, const struct evsel *leader)

@@ -72,14 +72,13 @@ struct evsel {
 	bool percore;
 	bool share;			/* modifier b */
 	bool weak;			/* of a group leader: open members singly when the group is refused */
-	bool precise_max;		/* modifier P */
 	bool keep_ungrouped;		/* modifier X: keep out of PMU regrouping */
 	bool levels_given;		/* u, k or h was typed */
 	bool auto_merge;		/* one of several PMU instances of one specification... */
 	struct evsel *merge_leader;	/* ...whose first instance is this one; NULL: is one itself */
 	bool named;			/* name= replaced the text typed */
 	bool typed_pmu;			/* the text typed starts with a PMU: "PMU/terms/" */
-	bool legacy;			/* a generic hardware or cache name, or a number or address */
+	bool legacy;			/* a generic hardware or cache name, TYPE:CONFIG or an address */
 	char *pmu_event;		/* the event of the PMU that was named; NULL: only terms or numbers */
 	char *filter;			/* tracepoint filter, NULL: none. Such events are never shared */
 	char *metric_id;		/* what metrics call it; NULL: its name */
@@ -135,8 +134,14 @@ static inline bool evsel__is_leader(const struct evsel *evsel)
  */
 char *evsel__pmu_event_name(const struct evsel *evsel);
 
+/** evsel__name_modifiers() - show modifiers in the name: "cycles:u", "cpu/event=1/u" */
+int evsel__name_modifiers(struct evsel *evsel, const char *modifiers);
+
 /** evsel__group_text() - "NAME { a, b }" or "anon group { a, b }" of a leader, for messages; owned */
 char *evsel__group_text(const struct evlist *list, const struct evsel *leader);
+
+/** evsel__cpus_owner() - what ties it to its own_cpus, for messages: the PMU's name or "its cpu=" */
+const char *evsel__cpus_owner(const struct evsel *evsel);
 
 /** evsel__is_clock() - cpu-clock or task-clock, whose unit is msec */
 bool evsel__is_clock(const struct evsel *evsel);

@@ -83,6 +83,12 @@ void list__cache(struct lister *l)
 	}
 }
 
+static bool is_clock(const char *pmu, const struct event_name *event)
+{
+	return !strcmp(pmu, "software") && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+					    event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 void list__table(struct lister *l, const char *pmu, const struct event_name *event,
 		 const char *type)
 {
@@ -96,6 +102,7 @@ void list__table(struct lister *l, const char *pmu, const struct event_name *eve
 			.pmu = pmu,
 			.topic = pmu,
 			.desc = event->desc,
+			.scale_unit = is_clock(pmu, event) ? "1e-06msec" : NULL,
 			.encoding = encoding,
 		};
 
@@ -153,6 +160,28 @@ static void describe_sensor(struct list_row *row, const struct pmu_event *event)
 	row->desc = event->desc;
 }
 
+/* ",cmask=?" of "event=0x12,cmask=?": what the user must give with the name. Owned. */
+static char *parameters(const char *terms)
+{
+	char *copy __cleanup(free_ptr) = strdup(terms), *rest = copy, *term, *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	while (rest && (term = strsep(&rest, ","))) {
+		size_t len = strlen(term);
+
+		if (len > 2 && !strcmp(term + len - 2, "=?"))
+			fprintf(out, ",%s", term);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 static void list_events_of(struct lister *l, const struct pmu *pmu)
 {
 	bool family = has_family(l, pmu) && has_instances(l, pmu);
@@ -163,9 +192,10 @@ static void list_events_of(struct lister *l, const struct pmu *pmu)
 		const struct pmu_event *event = pmu__event(pmu, next->name);
 		char *name __cleanup(free_ptr) = NULL, *encoding __cleanup(free_ptr) = NULL;
 		char *short_name __cleanup(free_ptr) = xasprintf("%.*s", len, pmu->name);
-		char *scale_unit __cleanup(free_ptr) = NULL;
+		char *scale_unit __cleanup(free_ptr) = NULL, *params __cleanup(free_ptr) = NULL;
 
-		name = xasprintf("%.*s/%s/", len, pmu->name, next->name);
+		params = parameters(event && event->terms ? event->terms : "");
+		name = xasprintf("%.*s/%s%s/", len, pmu->name, next->name, params ? params : "");
 		encoding = xasprintf("%s/%s/", pmu->name, event && event->terms ? event->terms : "");
 		if (event && (event->unit[0] || event->has_scale))
 			scale_unit = xasprintf("%g%s", event->scale, event->unit);

@@ -70,7 +70,7 @@ void list__row(struct lister *l, const struct list_row *row)
 		fprintf(l->out, "  %-50s [%s]\n", both ? both : row->name, row->type);
 		if (row->desc && l->desc)
 			fprintf(l->out, "       [%s]\n", row->desc);
-		if (row->encoding && l->details)
+		if (row->encoding && *row->encoding && l->details)
 			fprintf(l->out, "        %s\n", row->encoding);
 	}
 	l->any = true;

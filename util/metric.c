@@ -493,6 +493,13 @@ void metric__choose_row(struct metric *metric, struct metric *const *metrics, in
 			metric->row_evsel = evsel;
 		}
 	}
+	if (metric->row_evsel)
+		return;
+	/* of no event: see add_request() in metric_request.c */
+	evlist__for_each(metric->scope.evlist, evsel, i) {
+		if (evsel->tool == TOOL_DURATION_TIME && evsel->metric_set == metric->scope.set)
+			metric->row_evsel = evsel;
+	}
 }
 
 int metric__evaluate(const struct metric *metric, const struct metric_source *source,

@@ -79,7 +79,7 @@ struct lookup {
 	const struct metric_request_options *options;
 	struct metric_requests *requests;
 	struct metric_request *request;
-	bool quiet;
+	bool quiet, has_tools;
 	const struct metric_def **seen;	/* metrics whose events have been collected; owned */
 	int nr_seen;
 };
@@ -157,8 +157,10 @@ static int collect_id(struct lookup *lookup, const char *id, const struct chain 
 	/* A metric may have the name of an event it uses. */
 	if (other && !(is_in_chain(chain, other) && has_event(lookup, id)))
 		return is_seen(lookup, other) ? 0 : collect(lookup, other, other->expr, false, chain);
-	if (event_name__find(tool_events, id))
+	if (event_name__find(tool_events, id)) {
+		lookup->has_tools = true;
 		return add_id(&lookup->requests->tools, &lookup->requests->nr_tools, id);
+	}
 	return add_id(&request->ids, &request->nr_ids, id);
 }
 
@@ -239,20 +241,28 @@ static bool can_parse(const struct metric_request *request, struct pmus *pmus, c
 	return true;
 }
 
-static bool is_groupable(const struct metric_request *request,
-			 const struct metric_request_options *options)
+/* Whether a metric's own constraint lets its events be a group, on this machine and now. */
+static bool permits_group(const struct metric_def *def, const struct metric_request_options *options)
 {
-	const char *constraint = request->def.constraint ? request->def.constraint : "";
+	const char *constraint = def->constraint ? def->constraint : "";
 
-	if (options->no_group || !strcmp(constraint, "NO_GROUP_EVENTS"))
+	if (!strcmp(constraint, "NO_GROUP_EVENTS"))
 		return false;
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_NMI") || !strcmp(constraint, "NO_NMI_WATCHDOG"))
 		return !tool__is_watchdog_on();
 	if (!strcmp(constraint, "NO_THRESHOLD_AND_NMI"))
-		return options->no_threshold || !request->def.threshold || !tool__is_watchdog_on();
+		return options->no_threshold || !def->threshold || !tool__is_watchdog_on();
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_SMT"))
 		return metric_scope__literal(&options->scope, "smt_on") != 1;
-	return !request->group || !metric_def__has_word(request->def.no_group_in, request->group);
+	return true;
+}
+
+static bool is_groupable(const struct metric_request *request,
+			 const struct metric_request_options *options)
+{
+	if (request->group && metric_def__has_word(request->def.no_group_in, request->group))
+		return false;
+	return !options->no_group && permits_group(&request->def, options);
 }
 
 /* --- which metrics --- */
@@ -291,6 +301,9 @@ static int add_request(struct metric_requests *requests, const struct metric_def
 		err = collect(&lookup, def, def->expr, false, NULL);
 	if (!err && def->threshold && !options->no_threshold)
 		err = collect(&lookup, def, def->threshold, true, NULL);
+	/* What is constant here has no event to stand on the row of, so it gets the time's. */
+	if (!err && !request.nr_ids && !lookup.has_tools)
+		err = add_id(&requests->tools, &requests->nr_tools, "duration_time");
 	free(lookup.seen);
 	if (!err && !can_parse(&request, options->scope.pmus, &unknown)) {
 		if (!unknown)

@@ -124,6 +124,17 @@ static char *set_text(const struct metric_requests *requests, const struct set *
 	return text;
 }
 
+/*
+ * The rows of NAME:u and of NAME are not the same. Software events have their names alone, as in the
+ * reference, whose metrics give them names.
+ */
+static int name_modifiers(struct evsel *evsel, const char *modifiers)
+{
+	if (!modifiers || evsel->tool || evsel->named || evsel__is_software(evsel))
+		return 0;
+	return evsel__name_modifiers(evsel, modifiers);
+}
+
 static int add_set(const struct metric_requests *requests, const struct set *set, int number,
 		   struct evlist *list, const struct metric_request_options *options)
 {
@@ -150,8 +161,10 @@ static int add_set(const struct metric_requests *requests, const struct set *set
 		parse_error__print(&error);
 	}
 	parse_error__clear(&error);
-	for (; first < list->nr; first++)
+	for (; !err && first < list->nr; first++) {
 		list->evsels[first]->metric_set = number;
+		err = name_modifiers(list->evsels[first], set->largest->modifiers);
+	}
 	return err;
 }
 

@@ -29,7 +29,6 @@ enum modifier {
 
 #define MOD_LEVELS (MOD_USER | MOD_KERNEL | MOD_HV)
 #define MOD_WORLDS (MOD_GUEST | MOD_HOST)
-#define MAX_PRECISE 3
 
 static const unsigned int modifier_of[128] = {
 	['u'] = MOD_USER,
@@ -80,8 +79,8 @@ int modifiers__parse(const char *text, bool in_group, struct modifiers *mods, si
 			return -EINVAL;
 		}
 		if (modifier == MOD_PRECISE) {
-			if (++mods->precise > MAX_PRECISE) {
-				*reason = xasprintf("Maximum precise value is %d", MAX_PRECISE);
+			if (++mods->precise > MODIFIERS_MAX_PRECISE) {
+				*reason = xasprintf("Maximum precise value is %d", MODIFIERS_MAX_PRECISE);
 				return -EINVAL;
 			}
 		} else if (mods->set & modifier) {
@@ -102,19 +101,19 @@ bool modifiers__is_weak(const struct modifiers *mods)
 	return mods->set & MOD_WEAK;
 }
 
+int modifiers__precise(const struct modifiers *own, const struct modifiers *group)
+{
+	return own->precise + (group ? group->precise : 0);
+}
+
 void modifiers__apply(struct evsel *evsel, const struct modifiers *own,
 		      const struct modifiers *group, bool leads)
 {
 	struct perf_event_attr *attr = &evsel->attr;
 	unsigned int set = own->set;
-	int precise = own->precise;
-
-	if (group) {
+	if (group)
 		set |= leads ? group->set :
 			       group->set & ~(MOD_PINNED | MOD_EXCLUSIVE | MOD_WEAK);
-		if (group->precise > precise)
-			precise = group->precise;
-	}
 	if (set & MOD_LEVELS) {
 		attr->exclude_user = !(set & MOD_USER);
 		attr->exclude_kernel = !(set & MOD_KERNEL);
@@ -125,12 +124,8 @@ void modifiers__apply(struct evsel *evsel, const struct modifiers *own,
 		attr->exclude_guest = !(set & MOD_GUEST);
 		attr->exclude_host = !(set & MOD_HOST);
 	}
-	if (set & MOD_PRECISE_MAX) {
-		evsel->precise_max = true;
-		if (evsel->pmu && evsel->pmu->max_precise > 0)
-			precise = evsel->pmu->max_precise;
-	}
-	attr->precise_ip = precise < MAX_PRECISE ? precise : MAX_PRECISE;
+	/* P is the highest level there is, and when counting that is none: Intel's PMU refuses all */
+	attr->precise_ip = set & MOD_PRECISE_MAX ? 0 : modifiers__precise(own, group);
 	attr->exclude_idle = !!(set & MOD_NO_IDLE);
 	attr->pinned = !!(set & MOD_PINNED);
 	attr->exclusive = !!(set & MOD_EXCLUSIVE);

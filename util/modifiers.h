@@ -9,6 +9,8 @@
 
 struct evsel;
 
+#define MODIFIERS_MAX_PRECISE 3
+
 struct modifiers {
 	unsigned int set;	/* of enum modifier in modifiers.c */
 	int precise;		/* number of p, 0..3 */
@@ -33,11 +35,14 @@ bool modifiers__is_word(const char *word, size_t len);
 /** modifiers__is_weak() - whether W is among them */
 bool modifiers__is_weak(const struct modifiers *mods);
 
+/** modifiers__precise() - the level that both ask for; above the highest the user is wrong */
+int modifiers__precise(const struct modifiers *own, const struct modifiers *group);
+
 /**
  * modifiers__apply() - give an event its own modifiers and those of its group, if any
  * @own: what follows the event
- * @group: what follows the group, NULL without one. Levels add to the event's own; pinned and
- *         exclusive are for the group's leader alone
+ * @group: what follows the group, NULL without one. Levels, precise ones too, add to the event's
+ *         own; pinned and exclusive are for the group's leader alone
  * @leads: whether the event is the first of the group
  */
 void modifiers__apply(struct evsel *evsel, const struct modifiers *own,

@@ -158,7 +158,8 @@ static char *reason(const struct evsel *evsel, const struct target *target)
 					 evsel->name, pmu);
 		return unsupported_text(evsel, target);
 	case ENODEV:
-		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name, pmu);
+		return xasprintf("'%s': no CPU asked for is one of %s", evsel->name,
+				 evsel__cpus_owner(evsel));
 	case ESRCH:
 		if (evsel->cgroup)
 			return xasprintf("'%s': the cgroup %s has been removed", evsel->name,

@@ -5,6 +5,8 @@
  *	list  = item { "," item }
  *	item  = event | [ NAME ] "{" event { "," event } "}" [ ":" MODS ]
  *	event = NAME | NAME/terms/ | TYPE:CONFIG | mem:ADDR[/LEN][:RWX] | SUBSYS:NAME, and modifiers
+ *
+ * Blanks may stand around events, names of groups and braces, not inside events.
  */
 #include "parse_events.h"
 
@@ -257,7 +259,7 @@ static int parse_event(struct parser *parser, struct modifiers *mods)
 {
 	struct event_spec spec = { .word = NULL };
 	int first = parser->c.list->nr, err;
-	const char *start;
+	const char *start, *end;
 
 	memset(mods, 0, sizeof(*mods));
 	skip_blanks(parser);
@@ -272,11 +274,13 @@ static int parse_event(struct parser *parser, struct modifiers *mods)
 		parser->p++;
 		err = parse_modifiers(parser, false, mods);
 	}
+	end = parser->p;
+	skip_blanks(parser);
 	if (!err && *parser->p && !strchr(",}", *parser->p))
 		err = unrecognized(parser);
 	if (err)
 		goto out;
-	spec.text = strndup(start, parser->p - start);
+	spec.text = strndup(start, end - start);
 	err = spec.text ? event_spec__create(&spec, &parser->c) : -ENOMEM;
 	if (!err)
 		err = set_metric_id(parser, first);
@@ -301,8 +305,16 @@ static int add_member(struct parser *parser, int first, const struct modifiers *
 	return 0;
 }
 
-static int finish_group(struct parser *parser, int first, const char *name, bool weak,
-			const struct modifiers *mods)
+static int too_precise(struct parser *parser, const struct evsel *evsel, const char *mods)
+{
+	return parse_error__set(parser->c.err, column_of(parser, mods),
+				xasprintf("Maximum combined precise value is %d, adding precision to '%s'",
+					  MODIFIERS_MAX_PRECISE, evsel->name), NULL);
+}
+
+/* @text: where @mods, those of the group, were typed */
+static int finish_group(struct parser *parser, int first, const char *name,
+			const struct modifiers *mods, const char *text)
 {
 	struct evlist *list = parser->c.list;
 	bool several_pmus = false, changed = false;
@@ -311,12 +323,14 @@ static int finish_group(struct parser *parser, int first, const char *name, bool
 	for (i = 0; i < parser->nr_members; i++) {
 		const struct member *member = &parser->members[i];
 
+		if (modifiers__precise(&member->mods, mods) > MODIFIERS_MAX_PRECISE)
+			return too_precise(parser, list->evsels[member->first], text);
 		/* one name that means several PMUs is meant to become several groups */
 		several_pmus |= member->nr > 1;
 		for (j = member->first; j < member->first + member->nr; j++)
 			modifiers__apply(list->evsels[j], &member->mods, mods, j == first);
 	}
-	err = regroup__split(list, first, weak, name, &changed);
+	err = regroup__split(list, first, modifiers__is_weak(mods), name, &changed);
 	parser->regrouped |= changed && !several_pmus;
 	return err;
 }
@@ -326,7 +340,7 @@ static int parse_group(struct parser *parser, const char *name)
 {
 	int first = parser->c.list->nr, err;
 	struct modifiers mods = { 0 };
-	bool weak;
+	const char *text;
 
 	parser->nr_members = 0;
 	do {
@@ -343,14 +357,16 @@ static int parse_group(struct parser *parser, const char *name)
 	if (*parser->p != '}')
 		return fail(parser, parser->p, "Unrecognized input, expected '}'");
 	parser->p++;
+	skip_blanks(parser);
+	text = parser->p;
 	if (*parser->p == ':') {
-		parser->p++;
+		text = ++parser->p;
 		err = parse_modifiers(parser, true, &mods);
 		if (err)
 			return err;
+		skip_blanks(parser);
 	}
-	weak = modifiers__is_weak(&mods);
-	return finish_group(parser, first, name, weak, &mods);
+	return finish_group(parser, first, name, &mods, text);
 }
 
 static int parse_item(struct parser *parser)
@@ -362,10 +378,11 @@ static int parse_item(struct parser *parser)
 
 	skip_blanks(parser);
 	len = name_len(parser->p);
-	if (parser->p[len] == '{') {
+	if (parser->p[len + strspn(parser->p + len, " \t\n")] == '{') {
 		char *name __cleanup(free_ptr) = len ? strndup(parser->p, len) : NULL;
 
 		parser->p += len;
+		skip_blanks(parser);
 		return parse_group(parser, name);
 	}
 	err = parse_event(parser, &mods);

@@ -89,10 +89,8 @@ no_memory:
 	return -ENOMEM;
 }
 
-static bool is_event(const struct evsel *evsel, const struct pmu *pmu, const char *name, size_t len)
-{
-	return evsel->pmu == pmu && evsel->pmu_event && !strncasecmp(evsel->pmu_event, name, len);
-}
+/* Architectural on Intel's cores that have it: event 0, umask 4. */
+#define SLOTS_CONFIG 0x400
 
 /* A metric counter of Intel's cores, which only counts in a group led by slots. */
 static bool is_topdown(const struct evsel *evsel)
@@ -100,38 +98,44 @@ static bool is_topdown(const struct evsel *evsel)
 	static const char prefix[] = "topdown-";
 	const struct pmu *pmu = evsel->pmu;
 
-	return pmu && pmu->is_core && is_event(evsel, pmu, prefix, strlen(prefix)) &&
-	       pmu__event(pmu, "slots");
+	return pmu && pmu->is_core && evsel->pmu_event && !evsel->keep_ungrouped &&
+	       !strncasecmp(evsel->pmu_event, prefix, strlen(prefix)) && pmu__event(pmu, "slots");
 }
 
+/* By whatever name: of two that count them in a group the one counter there is serves none. */
 static bool is_slots(const struct evsel *evsel, const struct pmu *pmu)
 {
-	return is_event(evsel, pmu, "slots", sizeof("slots"));
+	return evsel->pmu == pmu && evsel->attr.type == pmu->type && evsel->attr.config == SLOTS_CONFIG;
 }
 
-/* Gather the topdown events that stand alone with the one at @first; the number of them. */
+/* Gather what stands alone behind the group at @first: topdown events, and slots if it has none. */
 static int gather(struct evlist *list, int first)
 {
 	const struct pmu *pmu = list->evsels[first]->pmu;
-	int nr = 1, i;
+	bool has_slots = is_slots(list->evsels[first], pmu);
+	int nr = list->evsels[first]->nr_members, i;
 
-	for (i = first + 1; i < list->nr; i++) {
+	for (i = first + nr; i < list->nr; i++) {
 		const struct evsel *evsel = list->evsels[i];
+		bool slots = !has_slots && is_slots(evsel, pmu);
 
-		if (evsel->nr_members == 1 && evsel->pmu == pmu &&
-		    (is_topdown(evsel) || is_slots(evsel, pmu)))
-			evlist__move(list, i, first + nr++);
+		if (evsel->nr_members > 1 || evsel->pmu != pmu || evsel->keep_ungrouped ||
+		    !(is_topdown(evsel) || slots))
+			continue;
+		evlist__move(list, i, first + nr++);
+		has_slots |= slots;
 	}
 	return nr;
 }
 
-/* Slots that stand alone before the first topdown event, or -1. */
-static int find_lone_slots(const struct evlist *list, int first, int end)
+/* Slots that stand alone, or lead a group, before the first topdown event; or -1. */
+static int find_slots(const struct evlist *list, int first, int end)
 {
 	int i;
 
-	for (i = first; i < end; i++) {
-		if (list->evsels[i]->nr_members == 1 && is_slots(list->evsels[i], list->evsels[end]->pmu))
+	for (i = first; i < end; i += list->evsels[i]->nr_members) {
+		if (is_slots(list->evsels[i], list->evsels[end]->pmu) &&
+		    !list->evsels[i]->keep_ungrouped)
 			return i;
 	}
 	return -1;
@@ -193,12 +197,14 @@ int regroup__topdown(struct event_creation *c, int first)
 		if (j == i + nr)
 			continue;
 		if (nr == 1) {
-			int slots = find_lone_slots(list, first, i);
+			int slots = find_slots(list, first, i);
 
 			if (slots >= 0) {
 				/* their place is where the user named slots */
-				evlist__move(list, i, slots + 1);
+				nr = list->evsels[slots]->nr_members;
+				evlist__move(list, i, slots + nr);
 				i = slots;
+				evlist__group(list, i, nr + 1);
 			}
 			nr = gather(list, i);
 		}

@@ -48,7 +48,7 @@ static void warn_foreign_cpus(const struct evsel *evsel, const struct cpumap *cp
 
 	if (target->cpu_list && foreign && foreign->nr && own)
 		pr_warn("-C %s: '%s' is counted on CPUs of %s only: %s", target->cpu_list,
-			evsel->name, evsel->pmu ? evsel->pmu->name : "its PMU", own);
+			evsel->name, evsel__cpus_owner(evsel), own);
 	cpumap__delete(foreign);
 }
 
@@ -71,6 +71,24 @@ static int use_possible_cpus(struct evsel *evsel)
 	int err = possible ? use_cpus(evsel, possible) : -errno;
 
 	cpumap__delete(possible);
+	return err;
+}
+
+/* On tasks: those it is tied to; one event for all when cpu= names every CPU there is. */
+static int use_own_cpus(struct evsel *evsel)
+{
+	struct cpumap *online = NULL, *other = NULL;
+	int err;
+
+	if (!evsel->needs_cpu)
+		return use_cpus(evsel, NULL);
+	if (!evsel->pmu || !evsel->pmu->is_uncore)
+		online = cpumap__online();
+	if (online)
+		other = cpumap__minus(online, evsel->own_cpus);
+	err = use_cpus(evsel, other && !other->nr ? NULL : evsel->own_cpus);
+	cpumap__delete(other);
+	cpumap__delete(online);
 	return err;
 }
 
@@ -100,7 +118,7 @@ static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const str
 	if (!cpus && run->plan.by_cpu && !evsel->needs_cpu)
 		return use_task_cpus(evsel);
 	if (!cpus)
-		return use_cpus(evsel, evsel->needs_cpu ? evsel->own_cpus : NULL);
+		return use_own_cpus(evsel);
 	if (!evsel->own_cpus && counts_newcomers(run, evsel))
 		return use_possible_cpus(evsel);
 	if (!evsel->own_cpus)

@@ -99,8 +99,9 @@ void stat_cmd__warn(const struct stat_cmd *cmd);
 /**
  * stat_cmd__widen_target() - count on all CPUs where no event can be counted in a task
  *
- * Events that no task has (those of uncore PMUs, and perf's own values) make a run of nothing
- * else system-wide, its command notwithstanding.
+ * Events that no task has (those of uncore PMUs, and duration_time) make a run of nothing else
+ * system-wide, its command notwithstanding. The times a command uses are not among them, nor is
+ * an event with cpu=, which counts the command where it runs there.
  */
 void stat_cmd__widen_target(struct stat_cmd *cmd);
 

@@ -6,6 +6,7 @@
 #include "default_events.h"
 #include "evlist.h"
 #include "msg.h"
+#include "pmu.h"
 #include "tool_facts.h"
 #include "util.h"
 
@@ -16,6 +17,12 @@
 static const char default_prog_events[] =
 	"bpf_runs,cpu-clock,cycles,instructions,branches,branch-misses";
 
+/* No task has it: an event of an uncore PMU, or the time. */
+static bool is_of_system(const struct evsel *evsel)
+{
+	return (evsel->pmu && evsel->pmu->is_uncore) || evsel->tool == TOOL_DURATION_TIME;
+}
+
 void stat_cmd__widen_target(struct stat_cmd *cmd)
 {
 	struct target *target = &cmd->run.target;
@@ -25,7 +32,7 @@ void stat_cmd__widen_target(struct stat_cmd *cmd)
 	if (!target__has_task(target) || target__is_attached(target) || !cmd->evlist->nr)
 		return;
 	evlist__for_each(cmd->evlist, evsel, i) {
-		if (!evsel->needs_cpu && (evsel->tool == TOOL_NONE || evsel->tool == TOOL_SENSOR))
+		if (!is_of_system(evsel))
 			return;
 	}
 	target->system_wide = true;
@@ -36,7 +43,7 @@ static void use_G(struct stat_cmd *cmd)
 {
 	int nr = cmd->nr_cgroups == 1 ? cmd->nr_before_G : cmd->nr_cgroups;
 
-	for (int i = 0; i < nr; i++)
+	for (int i = 0; i < nr && i < cmd->evlist->nr; i++)
 		cmd->evlist->evsels[i]->cgroup = cmd->cgroup_of[cmd->nr_cgroups == 1 ? 0 : i];
 	for (int i = 0; i < cmd->run.plan.cgroups->nr; i++)
 		cmd->run.plan.cgroups->cgroups[i]->state = CGROUP_LIVE;

@@ -176,7 +176,8 @@ static int add_G(struct stat_cmd *cmd, const char *name)
 	const struct cgroup **cgroup_of;
 	const struct cgroup *cgroup = NULL;
 
-	if (cmd->nr_cgroups == cmd->evlist->nr) {
+	/* Empty ones may go on: lists that end in a comma, or are made by scripts. */
+	if (*name && cmd->nr_cgroups >= cmd->evlist->nr) {
 		pr_err("-G: more cgroups than events: there are %d before it", cmd->evlist->nr);
 		return -EINVAL;
 	}

@@ -95,6 +95,11 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		perf stat $how -a -x, -o "$T/G" -e $C,page-faults -G "$name/a" -e context-switches true
 		[ "$(awk -F, 'NF > 6 { print $3 "=" $4 }' "$T/G" | tr '\n' ' ')" = \
 			"$C=$name/a page-faults=$name/a context-switches= " ]
+		# Empty names may be too many.
+		# shellcheck disable=SC2086
+		perf stat $how -a -x, -o "$T/G" -e $C,page-faults -G "$name/a,$name/b,," true
+		[ "$(awk -F, 'NF > 6 { print $3 "=" $4 }' "$T/G" | tr '\n' ' ')" = \
+			"$C=$name/a page-faults=$name/b " ]
 	done
 	wait_for no_leader
 }

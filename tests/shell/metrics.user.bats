@@ -221,3 +221,14 @@ setup() {
 	perf stat: $metrics: neither an array nor "Events" or "Metrics": the file is left out
 	EOF
 }
+
+@test "a metric that is constant here has a row, the time's" {
+	printf '[{"MetricName":"answer","MetricExpr":"2 * 21 if 1 else page\\\\-faults","MetricGroup":"Known"}]' \
+		>"$BATS_TEST_TMPDIR/constant.json"
+	export PERF_METRICS_PATH=$BATS_TEST_TMPDIR/constant.json
+	perf stat -x, -M answer -o "$BATS_TEST_TMPDIR/out" true
+	cat "$BATS_TEST_TMPDIR/out"
+	[ "$(field duration_time 6 "$BATS_TEST_TMPDIR/out"),$(field duration_time 7 "$BATS_TEST_TMPDIR/out")" = 42.00,answer ]
+	perf stat -j -M Known,page_faults_per_second -o "$BATS_TEST_TMPDIR/out" true
+	grep -q '"metric-value" : "42.000000", "metric-unit" : "answer"' "$BATS_TEST_TMPDIR/out"
+}

@@ -299,3 +299,22 @@ had() {
 	done <"$BATS_TEST_TMPDIR/told" >>"$BATS_TEST_TMPDIR/wrong"
 	diff /dev/null "$BATS_TEST_TMPDIR/wrong" >&2
 }
+
+@test "CPUs that an event is not counted on: says what ties it to others" {
+	refused 1 perf stat -C 0 -e page-faults/cpu=1/ true <<-'END'
+	perf stat: -C 0: 'page-faults/cpu=1/' is counted on CPUs of its cpu= only: 1
+	Error:
+	No supported events found.
+	'page-faults/cpu=1/': no CPU asked for is one of its cpu=
+	END
+}
+
+@test "perf list -j: units of clocks, numbers of tracepoints, what an event must be given" {
+	export SYSFS_PATH=$BATS_TEST_DIRNAME/../data/sysfs-x86 TRACEFS_PATH=$BATS_TEST_DIRNAME/../data/tracefs
+	perf list -j sw | jq -e '.[] | select(.EventName == "task-clock") | .ScaleUnit == "1e-06msec"'
+	perf list -j tracepoint | jq -e '.[] | select(.EventName == "sched:sched_switch") |
+		.Encoding == "tracepoint/config=0x13c/"'
+	perf list -j pmu | jq -e '.[] | select(.EventName == "needs-param") |
+		.EventAlias == "cpu/needs-param,cmask=?/"'
+	perf list --raw-dump pmu | tr ' ' '\n' | grep -qx 'cpu/needs-param,cmask=?/'
+}

@@ -277,3 +277,31 @@ typed() {
 	[ "$status" = 130 ]
 	grep -Eq "^ Performance counter stats for 'sh -c .*' \([0-9]+ runs\):\$" "$out"
 }
+
+# counted OPTION... : whom the header says is counted
+counted() {
+	perf stat "$@" true 2>&1 | sed -n "s/^ Performance counter stats for '\(.*\)':$/\1/p"
+}
+
+@test "only the time alone is the system's: other values of a command are its own" {
+	[ "$(counted -e duration_time)" = "system wide" ]
+	[ "$(counted -e user_time,system_time)" = true ]
+	[ "$(counted -e smt_on)" = true ]
+	[ "$(counted -e page-faults/cpu=0/u)" = true ]
+	run perf stat -e user_time "$WORKLOADS/spinfor" 0.1
+	echo "$output"
+	[ "$(awk '$2 == "user_time" { print $1 / 1e9 }' <<<"${output//,/}")" = \
+		"$(awk '/seconds user/ { print $1 + 0 }' <<<"$output")" ]
+}
+
+@test "cpu= of all CPUs is no restriction, of one it counts what runs there" {
+	local out=$BATS_TEST_TMPDIR/out cpu last
+	cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+	last=$(($(getconf _NPROCESSORS_ONLN) - 1))
+	perf stat -x, -o "$out" -e "page-faults/cpu=0-$last/u,page-faults/cpu=$cpu/u,page-faults:u" \
+		taskset -c "$cpu" "$WORKLOADS/faults" 100 >/dev/null
+	cat "$out"
+	[ "$(field "page-faults/cpu=0-$last/u" 1 "$out")" = "$(field page-faults:u 1 "$out")" ]
+	[ "$(field "page-faults/cpu=0-$last/u" 5 "$out")" = 100.00 ]
+	[ "$(field "page-faults/cpu=$cpu/u" 1 "$out")" -ge 100 ]
+}

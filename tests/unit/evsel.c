@@ -189,6 +189,7 @@ static void names_that_mislead_get_a_pmu(void **state)
 		{ "energy-pkg", true, "power/energy-pkg/ " },
 		{ "slots,cycles", true, "slots cycles " },
 		{ "slots,cs", true, "cpu/slots/ cs " },
+		{ "cs,r1a8:u,4:5", true, "cs cpu/r1a8/u 4:5 " },
 	};
 	struct pmus *pmus = *state;
 	size_t i;

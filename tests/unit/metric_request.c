@@ -148,7 +148,8 @@ static void events_are_sets(void **state)
 		{ "Sizes", .sets = "1:{instructions cpu-cycles branches}" },
 		{ "Kept_apart", .sets = "1:instructions branches" },
 		{ "apart", .sets = "1:{instructions branches}" },
-		{ "constant", .sets = "" },
+		{ "constant", .sets = "1:duration_time" },
+		{ "alone,constant", .sets = "1:cpu-cycles duration_time; 2:duration_time" },
 		{ "by_cpu", .sets = "1:instructions" },
 	};
 	static const struct request_row elsewhere[] = {
@@ -160,6 +161,26 @@ static void events_are_sets(void **state)
 	compare_sets(elsewhere, 1, "x86", "requests.json");
 	setenv("PERF_CPUID", "GenuineIntel-6-6A-6", 1);
 	compare_sets(rows, ARRAY_SIZE(rows), "x86", "requests.json");
+}
+
+static void rows_of_modified_metrics_say_so(void **state)
+{
+	static const char *const names[] = {
+		"eleven", "instructions:ku", "task-clock", "cpu/event=0x1,umask=0x0/u", "duration_time",
+	};
+	struct world world;
+	int i;
+
+	(void)state;
+	make_world(&world, "x86", "requests.json");
+	world.options.no_group = true;
+	assert_int_equal(metric_requests__add(&world.requests, "terms:u,CPUs_utilized:u,instances:u",
+					      &world.options), 0);
+	assert_int_equal(metric_requests__add_events(&world.requests, world.list, &world.options), 0);
+	assert_int_equal(world.list->nr, ARRAY_SIZE(names));
+	for (i = 0; i < world.list->nr; i++)
+		assert_string_equal(world.list->evsels[i]->name, names[i]);
+	end_world(&world);
 }
 
 static void kinds_of_cores_are_told_apart(void **state)
@@ -235,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_sets),
+		cmocka_unit_test(rows_of_modified_metrics_say_so),
 		cmocka_unit_test(kinds_of_cores_are_told_apart),
 		cmocka_unit_test(names_are_labels),
 		cmocka_unit_test(what_cannot_be_counted_is_said),

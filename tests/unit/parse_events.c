@@ -38,7 +38,6 @@ static char *dump(const struct evlist *list)
 			{ attr->exclusive, " exclusive" },
 			{ evsel->share, " share" },
 			{ evsel->weak, " weak" },
-			{ evsel->precise_max, " P" },
 			{ evsel->keep_ungrouped, " X" },
 			{ evsel->percore, " percore" },
 			{ evsel->per_pkg, " per-pkg" },
@@ -257,6 +256,10 @@ static void pmu_patterns_become_one_row(void **state)
 		{ "x86", "clockticks", TWO("clockticks", "0 cpu merges @0,18", "0 cpu merged @0,18") },
 		{ "x86", "cas_count_read/name=r/",
 		  TWO("r", "304 cpu merges x6.10352e-05MiB @0,18", "304 cpu merged x6.10352e-05MiB @0,18") },
+		/* what a pattern brings together by chance has no sum */
+		{ "x86", "uncore_[ai]*/event=4/",
+		  "uncore_[ai]*/event=4/ 16/4 cpu @0; "
+		  TWO("uncore_[ai]*/event=4/", "4 cpu merges @0,18", "4 cpu merged @0,18") },
 		/* a group of them becomes a group for each instance */
 		{ "x86", "{imc/clockticks/,imc/event=4/}",
 		  "{imc/clockticks/ 14/0 cpu merges @0,18; imc/event=4/ 14/4 cpu merges @0,18}; "
@@ -277,8 +280,9 @@ static void modifiers_in_any_order(void **state)
 		{ "none", "cycles:ukh", "cycles:ukh 0/0" },
 		{ "none", "cycles:G,cycles:H,cycles:GH", "cycles:G 0/0 -H; cycles:H 0/0 -G; cycles:GH 0/0" },
 		{ "none", "cycles:I,cycles:ppp", "cycles:I 0/0 -I; cycles:ppp 0/0 p3" },
-		{ "x86", "cycles:P", "cycles:P 0/0 p3 P" },
-		{ "none", "cycles:P", "cycles:P 0/0 P" },
+		/* no level at all is what can be counted: with one Intel's PMU refuses the event */
+		{ "x86", "cycles:P,cycles:pP", "cycles:P 0/0; cycles:pP 0/0" },
+		{ "none", "cycles:Pu", "cycles:Pu 0/0 -k -h" },
 		{ "none", "cycles:pup", "cycles:pup 0/0 p2 -k -h" },
 		{ "none", "cycles:De,cycles:SRX", "cycles:De 0/0 pinned exclusive; cycles:SRX 0/0 X" },
 		{ "none", "cycles:bu", "cycles:bu 0/0 -k -h share" },
@@ -294,13 +298,16 @@ static void groups(void **state)
 		{ "x86", "{cycles,instructions}", "{cycles 0/0; instructions 0/1}" },
 		{ "x86", "grp{cycles,instructions}:W,cs", "grp{cycles 0/0 weak; instructions 0/1}; cs 1/3" },
 		{ "x86", "{cycles:u,instructions}:k", "{cycles:u 0/0 -h; instructions 0/1 -u -h}" },
-		{ "x86", "{cycles:p,instructions}:pp", "{cycles:p 0/0 p2; instructions 0/1 p2}" },
+		{ "x86", "{cycles:p,instructions}:pp", "{cycles:p 0/0 p3; instructions 0/1 p2}" },
+		{ "x86", "{cycles:p,instructions:P}:p", "{cycles:p 0/0 p2; instructions:P 0/1}" },
 		{ "x86", "{cycles,instructions}:De", "{cycles 0/0 pinned exclusive; instructions 0/1}" },
 		{ "x86", "{cycles,instructions:D}", "{cycles 0/0; instructions:D 0/1 pinned}" },
 		{ "x86", "{cycles,instructions:b}", "{cycles 0/0 share; instructions:b 0/1 share}" },
 		{ "x86", "{cycles,instructions}:bW", "{cycles 0/0 share weak; instructions 0/1 share}" },
 		{ "x86", "{cs,cycles,msr/tsc/}", "{cs 1/3; cycles 0/0; msr/tsc/ 10/0}" },
 		{ "x86", "{cycles}", "cycles 0/0" },
+		{ "x86", " g { cycles:u , cpu/event=1/ } :W ,\n cs: , cpu/event=2/k\n",
+		  "g{cycles:u 0/0 -k -h weak; cpu/event=1/ 4/1}; cs: 1/3; cpu/event=2/k 4/2 -u -h" },
 		{ "none", "{cycles,cs}:W", "{cycles 0/0 weak; cs 1/3}" },
 		/* one PMU in each group */
 		{ "x86", "{cycles,uncore_arb/reqs/,instructions}:W",
@@ -312,6 +319,15 @@ static void groups(void **state)
 		{ "x86", "{topdown-retiring,slots}", "{slots 4/400; topdown-retiring 4/8000}" },
 		{ "x86", "{cs,topdown-retiring}:W",
 		  "{slots 4/400 weak hidden; cs 1/3; topdown-retiring 4/8000}" },
+		{ "x86", "{topdown-retiring,cpu/event=0,umask=4,name=TOPDOWN.SLOTS/}:W",
+		  "{TOPDOWN.SLOTS 4/400 weak; topdown-retiring 4/8000}" },
+		{ "x86", "{slots,cycles}:W,cs,topdown-retiring,topdown-bad-spec",
+		  "{slots 4/400 weak; cycles 0/0; topdown-retiring 4/8000; topdown-bad-spec 4/8100}; cs 1/3" },
+		{ "x86", "topdown-retiring,slots,slots,topdown-bad-spec",
+		  "{slots 4/400; topdown-retiring 4/8000; topdown-bad-spec 4/8100}; slots 4/400" },
+		{ "x86", "topdown-retiring:X,slots", "topdown-retiring:X 4/8000 X; slots 4/400" },
+		{ "x86", "slots:X,topdown-retiring",
+		  "slots:X 4/400 X; {slots 4/400 hidden; topdown-retiring 4/8000}" },
 		{ "x86", "topdown-retiring", "{slots 4/400 hidden; topdown-retiring 4/8000}" },
 		{ "x86", "slots,cs,topdown-retiring,topdown-bad-spec",
 		  "{slots 4/400; topdown-retiring 4/8000; topdown-bad-spec 4/8100}; cs 1/3" },
@@ -332,6 +348,8 @@ static void every_kind_of_core_counts(void **state)
 		  "{cpu_atom/cycles/ 0/a00000000 @8-15; cpu_atom/instructions/ 0/a00000001 @8-15}" },
 		{ "hybrid", "cpu_core/cycles/", "cpu_core/cycles/ 0/400000000 @0-7" },
 		{ "hybrid", "mem-stores", "cpu_core/mem-stores/ 4/2cd @0-7; cpu_atom/mem-stores/ 10/6d0 @8-15" },
+		/* a raw code is that of the first kind alone */
+		{ "hybrid", "r1a8:u,r1/name=x/", "cpu_core/r1a8/u 4/1a8 -k -h @0-7; x 4/1 @0-7" },
 		{ "hybrid", "slots", "cpu_core/slots/ 4/400 @0-7" },
 		{ "hybrid", "LLC-loads/name=l/", "l 3/400000002 @0-7; l 3/a00000002 @8-15" },
 		{ "hybrid", "cpu_core/event=1,cpu=6-9/", "cpu_core/event=1,cpu=6-9/ 4/1 cpu @6-7" },
@@ -388,7 +406,8 @@ static void what_is_wrong_and_where(void **state)
 		{ "none", "{cs,{cs}}", 4, "Unrecognized input", NULL, NULL },
 		{ "none", "{cs}x", 4, "Unrecognized input", NULL, NULL },
 		{ "none", "cs}", 2, "Unrecognized input", NULL, NULL },
-		{ "none", "cs cs", 2, "Unrecognized input", NULL, NULL },
+		{ "none", "cs cs", 3, "Unrecognized input", NULL, NULL },
+		{ "none", "cs :u", 3, "Unrecognized input", NULL, NULL },
 		{ "x86", "cpu/event=1", 11, "Unrecognized input", NULL, NULL },
 		{ "x86", "cpu/event=1/:u", 12, "Unrecognized input", NULL, NULL },
 		{ "x86", "cpu/name='a b'/", 11, "Unrecognized input", NULL, NULL },
@@ -396,6 +415,8 @@ static void what_is_wrong_and_where(void **state)
 		{ "none", "{cs}:WW", 6, "Duplicate modifier 'W'", NULL, NULL },
 		{ "x86", "cpu/event=1/z", 12, "Unknown modifier 'z'", "valid modifiers: u,k,", NULL },
 		{ "none", "cs:pppp", 6, "Maximum precise value is 3", NULL, NULL },
+		{ "none", "{cs:p,cs:pp}:pp", 13,
+		  "Maximum combined precise value is 3, adding precision to 'cs:pp'", NULL, NULL },
 		{ "none", "cs:W", 3, "Weak modifier 'W' is only for groups", NULL, NULL },
 		{ "none", "cs:zz", 0, "unknown tracepoint", "events/cs/zz not found", NULL },
 		{ "none", "cs:zz", 0, "unknown tracepoint", "If modifiers were meant: valid modifiers: u,k,", NULL },
@@ -518,7 +539,7 @@ static void cputype_and_pmu_filter(void **state)
 	assert_int_equal(pmus__set_cputype(pmus, "atom"), 0);
 	assert_int_equal(parse_events(list, pmus, "cycles,cs,r1", &err), 0);
 	text = dump(list);
-	assert_string_equal(text, "cpu_atom/cycles/ 0/a00000000 @8-15; cs 1/3; r1 10/1 @8-15");
+	assert_string_equal(text, "cpu_atom/cycles/ 0/a00000000 @8-15; cs 1/3; cpu_atom/r1/ 10/1 @8-15");
 	free(text);
 	evlist__delete(list);
 	pmus__delete(pmus);
