@@ -71,6 +71,7 @@ U=instructions:u
 }
 
 @test "a task that never switches but for the run is counted from its marking on" {
+	[[ $(uname -r) != 6.1.* ]] || skip "on 6.1 whoever loads programs waits for ordinary tasks of the kernel"
 	# It gives way to nobody of the ordinary kind, so whoever starts, counts and ends it is above.
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 	chrt -f 20 bash -c '
