@@ -29,7 +29,8 @@ requirements() {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -x, --log-fd 4 -e '{cs,sched:sched_switch}' "$WORKLOADS/switches" 200 4>"$out"
 	cat "$out"
-	in_range "$(field cs 1 "$out")" 200 100000
+	# some virtual machines do not show the first of them
+	in_range "$(field cs 1 "$out")" 190 100000
 	[ "$(field cs 1 "$out")" = "$(field sched:sched_switch 1 "$out")" ]
 }
 
