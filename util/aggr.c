@@ -36,6 +36,12 @@ static const struct aggr_id no_id = {
 	.thread = -1,
 };
 
+/* Rows that are a die, or a part of one. */
+static bool is_in_die(enum aggr_mode mode)
+{
+	return mode == AGGR_CORE || mode == AGGR_CACHE || mode == AGGR_CLUSTER || mode == AGGR_DIE;
+}
+
 static struct aggr_id id_of_cpu(const struct aggr *aggr, int cpu)
 {
 	const struct cpu_topology *place = &aggr->topology[cpu];
@@ -50,30 +56,21 @@ static struct aggr_id id_of_cpu(const struct aggr *aggr, int cpu)
 		break;
 	case AGGR_CORE:
 		id.place.core = place->core;
-		id.place.die = place->die;
-		id.place.socket = place->socket;
 		break;
 	case AGGR_CACHE:
 		id.place.cache_level = place->cache_level;
 		id.place.cache = place->cache;
-		id.place.die = place->die;
-		id.place.socket = place->socket;
 		break;
 	case AGGR_CLUSTER:
 		id.place.cluster = place->cluster;
-		id.place.die = place->die;
-		id.place.socket = place->socket;
-		break;
-	case AGGR_DIE:
-		id.place.die = place->die;
-		id.place.socket = place->socket;
-		break;
-	case AGGR_SOCKET:
-		id.place.socket = place->socket;
 		break;
 	default:
 		break;
 	}
+	if (is_in_die(aggr->mode))
+		id.place.die = place->die;
+	if (is_in_die(aggr->mode) || aggr->mode == AGGR_SOCKET)
+		id.place.socket = place->socket;
 	return id;
 }
 

@@ -185,30 +185,20 @@ while_counting() {
 	[ "$(grep -c . "$BATS_TEST_TMPDIR/err")" = 3 ]
 }
 
-@test "SIGINT: the counts are printed, the command ended, and perf dies of it" {
-	local out=$BATS_TEST_TMPDIR/out status=0 perf child
-	background "$out" perf stat -x, -e page-faults:u "$WORKLOADS/waiter"
-	perf=$!
-	wait_for grep -q ready "$out"
-	child=$(cat "/proc/$perf/task/$perf/children")
-	kill -INT $perf
-	wait $perf || status=$?
-	[ "$status" = 130 ]
-	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
-	[ ! -e "/proc/${child% }" ]
-}
-
-@test "SIGTERM: the same" {
-	local out=$BATS_TEST_TMPDIR/out status=0 perf child
-	background "$out" perf stat -x, -e page-faults:u "$WORKLOADS/waiter"
-	perf=$!
-	wait_for grep -q ready "$out"
-	child=$(cat "/proc/$perf/task/$perf/children")
-	kill -TERM $perf
-	wait $perf || status=$?
-	[ "$status" = 143 ]
-	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
-	[ ! -e "/proc/${child% }" ]
+@test "SIGINT, SIGTERM: the counts are printed, the command ended, and perf dies of it" {
+	local out=$BATS_TEST_TMPDIR/out signal status perf child
+	for signal in INT TERM; do
+		status=0
+		background "$out" perf stat -x, -e page-faults:u "$WORKLOADS/waiter"
+		perf=$!
+		wait_for grep -q ready "$out"
+		child=$(cat "/proc/$perf/task/$perf/children")
+		kill -$signal $perf
+		wait $perf || status=$?
+		[ "$status" = $((128 + $(kill -l $signal))) ]
+		[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+		[ ! -e "/proc/${child% }" ]
+	done
 }
 
 # typed once|often WORD COMMAND... : Ctrl-C comes on perf's terminal once COMMAND has written WORD, or

@@ -12,16 +12,6 @@ int main(int argc, char **argv)
 	usage_unless(argc == 3, "N ITER");
 	n = number(argc, argv, 1, 0);
 	iter = number(argc, argv, 2, 0);
-	while (n--) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("fork");
-		if (!pid) {
-			spin(iter);
-			_exit(0);
-		}
-		reap(pid);
-	}
+	spin_in_children(n, iter);
 	return 0;
 }

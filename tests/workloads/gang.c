@@ -44,17 +44,7 @@ static void work(unsigned long children)
 	meet();
 	spin(iter);
 	meet();
-	while (children--) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("fork");
-		if (!pid) {
-			spin(iter);
-			_exit(0);
-		}
-		reap(pid);
-	}
+	spin_in_children(children, iter);
 	puts("done");
 	fflush(stdout);
 }

@@ -77,4 +77,20 @@ static inline void reap(pid_t pid)
 		die("child %d ended with wait status %#x", pid, status);
 }
 
+/* So many children, one after the other, each of which spins. */
+static inline void spin_in_children(unsigned long nr, unsigned long iter)
+{
+	while (nr--) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid) {
+			spin(iter);
+			_exit(0);
+		}
+		reap(pid);
+	}
+}
+
 #endif
