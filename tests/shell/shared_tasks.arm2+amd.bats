@@ -161,6 +161,7 @@ churn() {
 
 @test "a task that never switches is counted from its marking on, on another CPU and on ours" {
 	has_pmu || skip "no PMU"
+	[[ $(uname -r) != 6.1.* ]] || skip "on 6.1 whoever loads programs waits for ordinary tasks of the kernel"
 	local cpu target
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 	for cpu in 0 1; do
