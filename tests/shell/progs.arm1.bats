@@ -23,7 +23,7 @@ loop_costs() {
 		# A round is five instructions of this machine; how many are before the first is up to the
 		# kernel's compiler.
 		within "$(awk -v a="$(per_run instructions)" -v b="$overhead" 'BEGIN { print a - b }')" \
-			$((5 * (rounds - 1))) 1
+			$((5 * (rounds - 1))) 2
 	done
 }
 
