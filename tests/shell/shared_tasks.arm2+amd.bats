@@ -18,7 +18,7 @@ has_pmu() {
 	alike 0 $faults "$WORKLOADS/tree" 4 3 20000
 	alike 2 cs "$WORKLOADS/tree" 4 3 20000
 	alike 0 $faults "$WORKLOADS/threads" 8 1000000
-	alike 5 cs "$WORKLOADS/threads" 8 1000000
+	alike 20 cs "$WORKLOADS/threads" 8 1000000	# of some 7
 	alike 0 $faults "$WORKLOADS/spawns" 20 "$WORKLOADS/faults" 20
 	alike 0 $faults "$WORKLOADS/thread_exec" 20 20000
 	alike 0 $faults -i "$WORKLOADS/tree" 3 3 20000
