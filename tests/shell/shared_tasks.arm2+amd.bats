@@ -16,7 +16,7 @@ has_pmu() {
 	alike 0 cs,$faults "$WORKLOADS/switches" 50
 	alike 0 cs,$faults "$WORKLOADS/faults" 500
 	alike 0 $faults "$WORKLOADS/tree" 4 3 20000
-	alike 2 cs "$WORKLOADS/tree" 4 3 20000
+	alike 5 cs "$WORKLOADS/tree" 4 3 20000
 	alike 0 $faults "$WORKLOADS/threads" 8 1000000
 	alike 20 cs "$WORKLOADS/threads" 8 1000000	# of some 7
 	alike 0 $faults "$WORKLOADS/spawns" 20 "$WORKLOADS/faults" 20
