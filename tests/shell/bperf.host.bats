@@ -205,37 +205,50 @@ nothing_of_series() {
 	in_range "$(field cpu-clock 1 "$out")" 0.01 100000000
 }
 
-@test "-D -1 and --control: windows of shared events" {
-	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
+# controlled OPTION... : a run that counts nothing yet, into $out
+controlled() {
+	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack
+	out=$BATS_TEST_TMPDIR/out
 	mkfifo "$ctl" "$ack"
-	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -D -1 -a -x, -e page-faults \
+	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -D -1 -a -x, "$@" \
 		--control "fifo:$ctl,$ack" -- "$WORKLOADS/waiter"
-	local perf=$!
+	controlled_pid=$!
 	wait_for grep -q ready "$out"
 	exec 5<>"$ctl" 6<>"$ack"
-	say() { echo "$1" >&5; read -r -t 20 line <&6; [ "$line" = ack ]; }
-	many() { for _ in 1 2 3 4; do "$WORKLOADS/faults" 50000; done; }
+}
+
+# say COMMAND : it has been carried out
+say() {
+	local line
+	echo "$1" >&5
+	read -r -t 20 line <&6
+	[ "$line" = ack ]
+}
+
+# many : faults that must not be counted
+many() {
+	for _ in 1 2 3 4; do "$WORKLOADS/faults" 50000; done
+}
+
+controlled_ends() {
+	say stop
+	exec 5>&- 6>&-
+	wait $controlled_pid || :
+}
+
+@test "-D -1 and --control: windows of shared events" {
+	controlled -e page-faults
 	many
 	say enable
 	"$WORKLOADS/faults" 2000
 	say disable
 	many
-	say stop
-	exec 5>&- 6>&-
-	wait $perf || :
+	controlled_ends
 	in_range "$(field page-faults 1 "$out")" 2000 199999
 }
 
 @test "--control: one shared event is switched, its group with it, others count on" {
-	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
-	mkfifo "$ctl" "$ack"
-	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -D -1 -a -x, \
-		-e '{page-faults,minor-faults},dummy' -e duration_time --control "fifo:$ctl,$ack" -- "$WORKLOADS/waiter"
-	local perf=$!
-	wait_for grep -q ready "$out"
-	exec 5<>"$ctl" 6<>"$ack"
-	say() { echo "$1" >&5; read -r -t 20 line <&6; [ "$line" = ack ]; }
-	many() { for _ in 1 2 3 4; do "$WORKLOADS/faults" 50000; done; }
+	controlled -e '{page-faults,minor-faults},dummy' -e duration_time
 	many
 	say "enable page-faults"
 	"$WORKLOADS/faults" 2000
@@ -247,9 +260,7 @@ nothing_of_series() {
 	say disable
 	many
 	say "enable nosuch"
-	say stop
-	exec 5>&- 6>&-
-	wait $perf || :
+	controlled_ends
 	cat "$out"
 	in_range "$(field page-faults 1 "$out")" 5000 199999
 	in_range "$(field minor-faults 1 "$out")" 5000 199999
