@@ -62,7 +62,7 @@ loop_costs() {
 		'$WORKLOADS/progrun' '$P/target_loop' 100 2000
 		'$WORKLOADS/progrun' '$P/target_twin' 300 1000"
 	in_range "$(prog_field "target_loop-$(id loop)" instructions 1 "$T/out")" 1030000 1080000
-	in_range "$(prog_field "target_twin-$(id twin)" instructions 1 "$T/out")" 1590000 1700000
+	in_range "$(prog_field "target_twin-$(id twin)" instructions 1 "$T/out")" 1590000 1720000
 }
 
 @test "a program is charged for what it tail-calls, and for its subprograms" {
