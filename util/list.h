@@ -50,6 +50,9 @@ bool list__matches(const struct lister *l, const char *text);
 /** list__has_unit() - whether --unit asks for the events of @pmu, or without one of that name */
 bool list__has_unit(const struct lister *l, const struct pmu *pmu, const char *name);
 
+/** list__details() - the lines below a name: what it is, and what it stands for; each may be NULL */
+void list__details(const struct lister *l, const char *desc, const char *encoding);
+
 /** list__row() - print one line or object, if it is asked for */
 void list__row(struct lister *l, const struct list_row *row);
 

@@ -42,10 +42,7 @@ void list__metrics(struct lister *l)
 			fprintf(l->out, "%s ", def->name);
 		} else {
 			fprintf(l->out, "  %s\n", def->name);
-			if (def->description && l->desc)
-				fprintf(l->out, "       [%s]\n", def->description);
-			if (def->expr && l->details)
-				fprintf(l->out, "        %s\n", def->expr);
+			list__details(l, def->description, def->expr);
 		}
 		l->any = true;
 	}

@@ -35,6 +35,14 @@ bool list__matches(const struct lister *l, const char *text)
 	return pattern && !fnmatch(pattern, text, FNM_CASEFOLD);
 }
 
+void list__details(const struct lister *l, const char *desc, const char *encoding)
+{
+	if (desc && l->desc)
+		fprintf(l->out, "       [%s]\n", desc);
+	if (encoding && *encoding && l->details)
+		fprintf(l->out, "        %s\n", encoding);
+}
+
 void list__row(struct lister *l, const struct list_row *row)
 {
 	char *both __cleanup(free_ptr) = NULL;
@@ -68,10 +76,7 @@ void list__row(struct lister *l, const struct list_row *row)
 		if (row->alias)
 			both = xasprintf("%s OR %s", row->name, row->alias);
 		fprintf(l->out, "  %-50s [%s]\n", both ? both : row->name, row->type);
-		if (row->desc && l->desc)
-			fprintf(l->out, "       [%s]\n", row->desc);
-		if (row->encoding && *row->encoding && l->details)
-			fprintf(l->out, "        %s\n", row->encoding);
+		list__details(l, row->desc, row->encoding);
 	}
 	l->any = true;
 }
