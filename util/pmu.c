@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "cpumap.h"
+#include "hwmon.h"
 #include "msg.h"
 #include "pmu_priv.h"
 #include "util.h"
@@ -32,6 +33,7 @@ struct pmus {
 	const char **names;
 	struct pmu **owners;
 	int nr_names;
+	bool has_sensors;		/* those of chips are among them */
 };
 
 static void delete_pmu(struct pmu *pmu)
@@ -408,6 +410,12 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : one->pmu - two->pmu;
 }
 
+/* A chip is only looked at for names that sensors can have: its files are many. */
+static bool is_in_index(const struct pmus *pmus, int i)
+{
+	return pmus->has_sensors || !pmus->pmus[i]->is_hwmon;
+}
+
 static int make_index(struct pmus *pmus)
 {
 	struct index_entry *entries __cleanup(free_ptr) = NULL;
@@ -415,7 +423,8 @@ static int make_index(struct pmus *pmus)
 	int nr = 0, at = 0, i;
 
 	for (i = 0; i < pmus->nr; i++) {
-		for (event = NULL; (event = pmu__next_event(pmus->pmus[i], event));)
+		for (event = NULL;
+		     is_in_index(pmus, i) && (event = pmu__next_event(pmus->pmus[i], event));)
 			nr += event->alias ? 2 : 1;
 	}
 	entries = calloc(nr + 1, sizeof(*entries));
@@ -424,7 +433,8 @@ static int make_index(struct pmus *pmus)
 	if (!entries || !pmus->names || !pmus->owners)
 		return -ENOMEM;
 	for (i = 0; i < pmus->nr; i++) {
-		for (event = NULL; (event = pmu__next_event(pmus->pmus[i], event));) {
+		for (event = NULL;
+		     is_in_index(pmus, i) && (event = pmu__next_event(pmus->pmus[i], event));) {
 			entries[at++] = (struct index_entry){ event->name, i };
 			if (event->alias)
 				entries[at++] = (struct index_entry){ event->alias, i };
@@ -460,6 +470,11 @@ struct pmu *const *pmus__with_event(struct pmus *pmus, const char *name, int *nr
 	int first, i;
 
 	*nr = 0;
+	if (!pmus->has_sensors && hwmon__kind(name)) {
+		pmus->has_sensors = true;
+		free_ptr(&pmus->names);
+		free_ptr(&pmus->owners);
+	}
 	if (!pmus->names && make_index(pmus))
 		return NULL;
 	first = lower_bound(pmus, name);

@@ -312,12 +312,19 @@ static void add_sensor(struct pmu_priv *priv, const char *file)
 		return;
 	event = &priv->events[priv->nr_events - 1];
 	event->alias = label ? strdup(number) : NULL;
-	event->desc = hwmon__describe(priv->dir, config);
 	snprintf(event->unit, sizeof(event->unit), "%s", kind->unit);
 	event->scale = strtod(kind->scale, NULL);
 	event->has_scale = true;
 	event->snapshot = !kind->adds_up;
-	event->is_read = true;
+}
+
+/* What is left to be read of one. */
+static void read_sensor(const struct pmu_priv *priv, struct pmu_event *event)
+{
+	unsigned long long config;
+
+	if (sscanf(event->terms, "config=%llx", &config) == 1)
+		event->desc = hwmon__describe(priv->dir, config);
 }
 
 int pmu__sensor(const struct pmu *pmu, uint64_t config, uint64_t *value)
@@ -385,7 +392,6 @@ static void read_event(const struct pmu_priv *priv, struct pmu_event *event)
 
 	const char *end;
 
-	event->is_read = true;
 	event->terms = read_part(priv, event, "");
 	if (scale) {
 		event->has_scale = parse_scale(scale, &event->scale, &end) && !*end;
@@ -403,7 +409,12 @@ static void read_event(const struct pmu_priv *priv, struct pmu_event *event)
 
 static const struct pmu_event *whole_event(const struct pmu_priv *priv, struct pmu_event *event)
 {
-	if (!event->is_read)
+	if (event->is_read)
+		return event;
+	event->is_read = true;
+	if (priv->pmu->is_hwmon)
+		read_sensor(priv, event);
+	else
 		read_event(priv, event);
 	return event;
 }

@@ -83,6 +83,15 @@ row() {
 	perf list --raw-dump pmu | tr ' ' '\n' | grep -qx hwmon_board/temp_core_0/
 }
 
+@test "chips are not looked into for events that are none of theirs" {
+	require_commands strace
+	strace -f -o "$out" -e trace=openat perf stat -e page-faults:u,dummy:u true
+	[ "$(grep -c 'hwmon0/' "$out")" = 1 ]	# its name
+	strace -f -o "$out" -e trace=openat perf stat -e dummy:u,temp2 true
+	grep -q hwmon0/temp2_input "$out"
+	refute grep -q temp1_input "$out"
+}
+
 @test "what is not there, or shows nothing, is said" {
 	fails_with 129 "event syntax error: 'temp9'" perf stat -e temp9 true
 	fails_with 129 "event syntax error: 'hwmon_board/temp1_crit/'" perf stat -e hwmon_board/temp1_crit/ true
