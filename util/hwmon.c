@@ -12,13 +12,13 @@
 
 /* Units are those of the kernel's description of hwmon files. The place here is a part of config. */
 static const struct hwmon_kind kinds[] = {
-	[2] = { "curr", "Current", "A", "0.001" },
-	[3] = { "energy", "Energy used", "J", "1e-6", .adds_up = true },
-	[4] = { "fan", "Fan", "rpm", "1" },
-	[5] = { "humidity", "Humidity", "%", "0.001" },
-	[6] = { "in", "Voltage", "V", "0.001" },
-	[8] = { "power", "Power", "W", "1e-6" },
-	[10] = { "temp", "Temperature", "'C", "0.001" },
+	[2] = { "curr", "Current", "A", "0.001", false },
+	[3] = { "energy", "Energy used", "J", "1e-6", true },
+	[4] = { "fan", "Fan", "rpm", "1", false },
+	[5] = { "humidity", "Humidity", "%", "0.001", false },
+	[6] = { "in", "Voltage", "V", "0.001", false },
+	[8] = { "power", "Power", "W", "1e-6", false },
+	[10] = { "temp", "Temperature", "'C", "0.001", false },
 };
 
 #define KIND_SHIFT 16
