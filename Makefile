@@ -158,7 +158,7 @@ $(O)/tests/unit/%: tests/unit/%.c $(OBJS)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(OBJS) \
 		$(ALL_LIBS) -lcmocka
 
-$(O)/workloads/%: tests/workloads/%.c tests/workloads/workload.h bpf_skel/leader.h | $(O)/probed
+$(O)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h bpf_skel/leader*.h) | $(O)/probed
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \

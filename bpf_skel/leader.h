@@ -254,7 +254,7 @@ enum switch_event { NO_SWITCHES, ALL_SWITCHES, CGROUP_SWITCHES };
 
 /* The value of `tasks`: changed by compare-and-exchange only. */
 #define TASK_CLASS(entry) ((__u32)(entry) & 0x7fffffffU)
-#define TASK_ENDED (1ULL << 31)
+#define TASK_ENDED (1ULL << 31)	/* alone: an ended task is in no class any more */
 #define TASK_AFTER_EXEC(entry) ((__u32)((entry) >> 32))
 #define TASK_ENTRY(now, after_exec) ((__u64)(after_exec) << 32 | (now))
 

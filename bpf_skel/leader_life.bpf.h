@@ -5,29 +5,32 @@
 /* A task's life: fork, exec and end. */
 #include "leader_tasks.bpf.h"
 
-/* A child gets the class that its parent's class leaves to children. */
+static __always_inline __u32 child_class(__u32 class)
+{
+	struct reg_class *entry = bpf_map_lookup_elem(&classes, &class);
+
+	return entry ? entry->child : 0;
+}
+
+/*
+ * A child gets the class that its parent's class leaves to children. Where it has an entry that says
+ * that it has ended, its memory was another task's, whose release nobody saw.
+ */
 SEC("raw_tp/task_newtask")
 int on_newtask(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 child = ctx->args[0], value, *entry;
-	__u32 now, after;
-	struct reg_class *class;
+	__u64 child = ctx->args[0], value = 0, *entry;
 
 	entry = find_task(bpf_get_current_task());
-	if (!entry)
-		return 0;
-	value = *entry;
-	now = TASK_CLASS(value);
-	class = bpf_map_lookup_elem(&classes, &now);
-	now = class ? class->child : 0;
-	after = TASK_AFTER_EXEC(value);
-	class = bpf_map_lookup_elem(&classes, &after);
-	after = class ? class->child : 0;
-	value = TASK_ENTRY(now, after);
+	if (entry) {
+		value = *entry;
+		value = TASK_ENTRY(child_class(TASK_CLASS(value)),
+				   child_class(TASK_AFTER_EXEC(value)));
+	}
 	entry = find_task(child);
+	if (!value && !(entry && *entry & TASK_ENDED))
+		return 0;
 	if (!entry) {
-		if (!value)
-			return 0;
 		insert_task(child, value);
 		entry = find_task(child);
 		if (!entry)
@@ -57,7 +60,7 @@ int on_rename(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	for (int i = 0; i < 8; i++) {
 		value = *entry;
-		if (TASK_AFTER_EXEC(value) == TASK_CLASS(value) || value & TASK_ENDED)
+		if (TASK_AFTER_EXEC(value) == TASK_CLASS(value))
 			return 0;
 		if (replace(entry, value,
 			    TASK_ENTRY(TASK_AFTER_EXEC(value), TASK_AFTER_EXEC(value))))
@@ -77,7 +80,7 @@ static __always_inline int end_task(void)
 		value = *entry;
 		if (value & TASK_ENDED)
 			return 0;
-		if (replace(entry, value, value | TASK_ENDED))
+		if (replace(entry, value, TASK_ENDED))
 			break;
 	}
 	change_running();

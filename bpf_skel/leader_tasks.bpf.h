@@ -87,12 +87,9 @@ static __always_inline __u64 *find_task(__u64 task)
 
 static __always_inline __u32 class_of(__u64 task)
 {
-	__u64 *entry = find_task(task), value;
+	__u64 *entry = find_task(task);
 
-	if (!entry)
-		return 0;
-	value = *entry;
-	return value & TASK_ENDED ? 0 : TASK_CLASS(value);
+	return entry ? TASK_CLASS(*entry) : 0;
 }
 
 static __always_inline void add_member(__u32 class, long nr)
@@ -112,14 +109,12 @@ static __always_inline void add_member(__u32 class, long nr)
  */
 __attribute__((noinline)) int add_members(__u64 value, long nr)
 {
-	if (value & TASK_ENDED)
-		return 0;
 	add_member(TASK_CLASS(value), nr);
 	add_member(TASK_AFTER_EXEC(value), nr);
 	return 0;
 }
 
-/* Change an entry, unless it did change since it was read. Ended tasks are in no class any more. */
+/* Change an entry, unless it did change since it was read. */
 static __always_inline bool replace(__u64 *entry, __u64 old, __u64 new)
 {
 	bool is_done;

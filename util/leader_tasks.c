@@ -482,8 +482,8 @@ static int compare_depth(const void *a, const void *b)
 	return ((const struct leaving_class *)b)->depth - ((const struct leaving_class *)a)->depth;
 }
 
-/* Give up all classes with a scope of the run; nothing is in them any more. */
-static int fold_all(struct leader *leader, int run)
+/* Give up all classes of a kind with a scope of the run; nothing is in them any more. */
+static int fold_all(struct leader *leader, int run, enum class_kind kind)
 {
 	struct leaving_class *leaving __cleanup(free_ptr) =
 		malloc(leader->registry->nr_classes * sizeof(*leaving));
@@ -493,6 +493,7 @@ static int fold_all(struct leader *leader, int run)
 		return -ENOMEM;
 	for (__u32 i = 1; i < leader->registry->nr_classes; i++) {
 		if (leader->classes.class[i].state == REG_READY &&
+		    classes__of_cgroups(&leader->classes, i) == (kind == OF_CGROUP) &&
 		    find_scope(leader, i, run, &leaving[nr].depth))
 			leaving[nr++].class = i;
 	}
@@ -505,49 +506,73 @@ static int fold_all(struct leader *leader, int run)
 	return err;
 }
 
-int leader_tasks__remove_scopes(struct leader *leader, int run)
+/* No task is in a class with a scope of the run any more. */
+static int leave_tasks(struct leader *leader, int run)
 {
 	int err = 0;
 
-	if (has_scopes(leader, run, OF_TASK) && (has_tasks(leader, run) || has_cpus(leader, run)))
+	if (has_tasks(leader, run) || has_cpus(leader, run))
 		err = unmark(leader, run);
 	/* A task that was just released is in no walk any more, and out of its class a little later. */
 	for (int i = 0; i < RELEASE_WAITS && !err && has_tasks(leader, run); i++)
 		err = leader_tasks__wait();
 	/* From inside a pid namespace not all can be seen: somebody outside will. */
-	if (!err && has_tasks(leader, run))
-		err = -EAGAIN;
-	if (!err && (has_scopes(leader, run, OF_CGROUP) || leader_newborns__watches(leader, run)))
-		err = leader_cgroups__unmark(leader, run);
-	if (!err)
-		err = fold_all(leader, run);
-	for (__u32 i = 1; i < leader->registry->nr_scopes && !err; i++) {
-		if (is_of_run(leader, i, run))
+	return !err && has_tasks(leader, run) ? -EAGAIN : err;
+}
+
+/* What cannot be removed must not be taken for another run's that gets the same number. */
+static void end_scopes(struct leader *leader, int run, enum class_kind kind, bool is_removed)
+{
+	for (__u32 i = 1; i < leader->registry->nr_scopes; i++) {
+		if (!is_of_run(leader, i, run) ||
+		    !leader->registry->scope[i].cgroup != (kind == OF_TASK))
+			continue;
+		if (is_removed)
 			classes__free_scope(&leader->classes, i);
+		else
+			classes__drop_scope(&leader->classes, i);
 	}
-	return err;
+}
+
+int leader_tasks__remove_scopes(struct leader *leader, int run)
+{
+	int first_err = 0;
+
+	for (enum class_kind kind = 0; kind < NR_CLASS_KINDS; kind++) {
+		int err;
+
+		if (!has_scopes(leader, run, kind) &&
+		    !(kind == OF_CGROUP && leader_newborns__watches(leader, run)))
+			continue;
+		err = kind == OF_TASK ? leave_tasks(leader, run) :
+					leader_cgroups__unmark(leader, run);
+		if (!err)
+			err = fold_all(leader, run, kind);
+		end_scopes(leader, run, kind, !err);
+		if (!first_err)
+			first_err = err;
+	}
+	return first_err;
 }
 
 void leader_tasks__repair(struct leader *leader)
 {
-	struct registry *reg = leader->registry;
-	__u32 seen = 0;
+	const struct registry *reg = leader->registry;
+	bool has_any[NO_RUN + 1] = {};
 
 	classes__repair(&leader->classes);
 	/* The last run that counted tasks died: nothing follows them any more. */
 	if (has_scopes(leader, -1, OF_TASK) && !leader_links__are_alive(leader, LINKS_TASKS))
 		purge(leader);
-	/* Of runs that died, and what one that left could not remove. */
+	/* Of runs that died, and what those that left could not remove. */
 	for (__u32 i = 1; i < reg->nr_scopes; i++) {
-		__u32 run = reg->scope[i].run;
-
-		/* All of a run go together, or none. */
-		if (!run || run == seen)
-			continue;
-		seen = run;
-		if (run > MAX_RUNS || !reg->run[run - 1].token ||
-		    !leader__is_run_alive(reg->run[run - 1].token))
-			leader_tasks__remove_scopes(leader, run - 1);
+		if (reg->scope[i].run)
+			has_any[reg->scope[i].run - 1] = true;
+	}
+	for (int run = NO_RUN; run >= 0; run--) {
+		if (has_any[run] && (run == NO_RUN || !reg->run[run].token ||
+				     !leader__is_run_alive(reg->run[run].token)))
+			leader_tasks__remove_scopes(leader, run);
 	}
 }
 

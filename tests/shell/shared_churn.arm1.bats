@@ -8,6 +8,18 @@ load kept
 
 U=instructions:u
 
+# unseen COMMAND... : what it does and causes, no program sees
+unseen() {
+	local blind
+	background "$T/blind" "$WORKLOADS/leader_blind" "$ATTR_MAP"
+	blind=$!
+	wait_for grep -q blind "$T/blind"
+	"$@"
+	sleep 0.5
+	kill "$blind"
+	wait "$blind" || :
+}
+
 @test "10,000 short-lived children: none missed, no entry left" {
 	# A task that is preempted in perf_event_exit_task() has ended for us, its plain perf events may
 	# not yet: some 3 switches in 4,000 exits.
@@ -103,7 +115,59 @@ U=instructions:u
 	same kernel 20 instructions 1000
 	shared --per-thread -x, -o "$T/thread.out" -e cs -t "$rcu",2 -- sleep 0.1 2>"$T/thread.err"
 	clean "$T/thread.err"
-	# Their entries stay, as they do: the last test here.
+	# Their entries stay, as they do: what follows looks at the tables only.
 	end_jobs
 	same_tables "$T/before"
+}
+
+@test "tasks that get the memory of others whose release nobody saw are what they are" {
+	local target before
+	tables >"$T/before"
+	background "$T/zombies" "$WORKLOADS/zombies" 200
+	target=$!
+	wait_for grep -q ready "$T/zombies"
+	both_window long $U,page-faults -p $target
+	tell long enable
+	"$WORKLOADS/poke" $target "$T/zombies"
+	# They have ended, which was seen. What of their release is not stays behind.
+	tell long disable
+	unseen "$WORKLOADS/poke" $target "$T/zombies"
+	before=$(state entries)
+	[ "$before" -gt 200 ]
+	tell long enable
+	# 61 whom nobody counts yet, and their children
+	gang 60 1000 20
+	work
+	both_window g $U,page-faults -p "$gang"
+	in_range "$(state entries)" "$before" $((before + 60))
+	tell g enable
+	work
+	tell g disable
+	finish g
+	same g 0 $U $((2 * 1000 * 1911)) $((2 * 1000 * 1911 + 200000))
+	same g 0 page-faults 20
+	tell long disable
+	finish long
+	same long 0 $U 1
+	same long 0 page-faults 100
+	# Their entries stay until each has been some living task's.
+	end_jobs
+	same_tables "$T/before"
+}
+
+@test "a task whose end nobody saw does not keep what later runs counted" {
+	local i target before
+	sleep infinity 3>&- &
+	target=$!
+	window lost -e ${U}b -p $target
+	unseen kill $target
+	# It ends with its target, and cannot remove all of what it had.
+	wait "${run_pid[lost]}" || :
+	[ "$(state scopes)" = 2 ]
+	before=$(state scopes)
+	for ((i = 0; i < 10; i++)); do
+		alike 0 $U "$WORKLOADS/forks" 3 1000
+	done
+	[ "$(state scopes)" = "$before" ]
+	[ "$(state runs)" = 1 ]
 }

@@ -5,89 +5,11 @@
  * perf_events, entries (in the tables of tasks), generation (1: odd), fold (1: half done), failed
  * (readings at switches), lost (switches), inserts (that failed). Exit status 3: no leader.
  */
-#include "workload.h"
-#include "../../bpf_skel/leader_registry.h"
-#include <linux/bpf.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
-static long bpf(int cmd, union bpf_attr *attr)
-{
-	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
-}
-
-static int map_info(int fd, struct bpf_map_info *info)
-{
-	union bpf_attr attr = {};
-
-	memset(info, 0, sizeof(*info));
-	attr.info.bpf_fd = fd;
-	attr.info.info_len = sizeof(*info);
-	attr.info.info = (unsigned long)info;
-	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
-}
-
-static int fd_by_id(__u32 id)
-{
-	union bpf_attr attr = { .map_id = id };
-
-	return bpf(BPF_MAP_GET_FD_BY_ID, &attr);
-}
-
-static void *map_memory(int fd, size_t size)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-	void *mem = mmap(NULL, (size + page - 1) / page * page, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (mem == MAP_FAILED)
-		die("mmap");
-	return mem;
-}
-
-static struct registry *find(const char *path)
-{
-	union bpf_attr attr = { .pathname = (unsigned long)path };
-	struct bpf_map_info info;
-	int pinned = bpf(BPF_OBJ_GET, &attr);
-	__u32 attr_map, id = 0;
-
-	if (pinned < 0 || map_info(pinned, &info))
-		die("%s", path);
-	attr_map = info.id;
-	for (;;) {
-		struct registry *reg;
-		int fd;
-
-		attr = (union bpf_attr){ .start_id = id };
-		if (bpf(BPF_MAP_GET_NEXT_ID, &attr))
-			exit(3);
-		id = attr.next_id;
-		fd = fd_by_id(id);
-		if (fd < 0)
-			continue;
-		if (!map_info(fd, &info) && !strcmp(info.name, "registry") &&
-		    info.value_size == sizeof(*reg)) {
-			reg = map_memory(fd, sizeof(*reg));
-			if (reg->layout == LEADER_LAYOUT && reg->attr_map_id == attr_map)
-				return reg;
-			munmap(reg, sizeof(*reg));
-		}
-		close(fd);
-	}
-}
-
-static void *table(const struct registry *reg, enum leader_map map, size_t size)
-{
-	int fd = fd_by_id(reg->map_ids[map]);
-
-	if (fd < 0)
-		die("a map of the leader is gone");
-	return map_memory(fd, size);
-}
+#include "leader_tables.h"
 
 static void print_classes(const struct registry *reg)
 {
-	const struct reg_class *class = table(reg, LEADER_CLASSES, MAX_CLASSES * sizeof(*class));
+	const struct reg_class *class = table(reg, LEADER_CLASSES, MAX_CLASSES * sizeof(*class), PROT_READ);
 	unsigned long scopes = 0, classes = 0, sets = 0;
 	long long members = 0;
 	char used[MAX_SETS] = "";
@@ -114,7 +36,7 @@ static void print_classes(const struct registry *reg)
 static void print_entries(const struct registry *reg)
 {
 	const struct task_bucket *bucket =
-		table(reg, LEADER_BUCKETS, sizeof(*bucket) << BUCKET_BITS);
+		table(reg, LEADER_BUCKETS, sizeof(*bucket) << BUCKET_BITS, PROT_READ);
 	unsigned long nr = 0;
 	int i;
 
@@ -126,7 +48,7 @@ static void print_entries(const struct registry *reg)
 static void print_cgroups(const struct registry *reg)
 {
 	const struct reg_cgroup *cgroup =
-		table(reg, LEADER_CGROUPS, MAX_CGROUPS * sizeof(*cgroup));
+		table(reg, LEADER_CGROUPS, MAX_CGROUPS * sizeof(*cgroup), PROT_READ);
 	unsigned long nr = 0;
 	int i;
 
@@ -137,8 +59,8 @@ static void print_cgroups(const struct registry *reg)
 
 static void print_failures(const struct registry *reg)
 {
-	const struct cpu_state *cpu = table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu));
-	const struct leader_counts *counts = table(reg, LEADER_COUNTS, sizeof(*counts));
+	const struct cpu_state *cpu = table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu), PROT_READ);
+	const struct leader_counts *counts = table(reg, LEADER_COUNTS, sizeof(*counts), PROT_READ);
 	unsigned long long failed = 0, lost = 0;
 	__u32 i;
 
@@ -156,7 +78,7 @@ int main(int argc, char **argv)
 	int i;
 
 	usage_unless(argc == 2, "PATH");
-	reg = find(argv[1]);
+	reg = find_leader(argv[1]);
 	for (i = 0; i < MAX_RUNS; i++)
 		runs += reg->run[i].token != 0;
 	for (i = 0; i < MAX_EVENTS; i++) {
