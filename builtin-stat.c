@@ -5,6 +5,7 @@
 #include "util/bpf_target.h"
 #include "util/capability.h"
 #include "util/cgroup.h"
+#include "util/data_reader.h"
 #include "util/definitions.h"
 #include "util/evlist.h"
 #include "util/msg.h"
@@ -24,10 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define DATA_PATH "perf.data"
 
 /* The one thing that signal handlers write. */
 static volatile sig_atomic_t got_signal;
@@ -298,13 +296,6 @@ static int prepare(struct stat_cmd *cmd)
 	return load_settings(cmd);
 }
 
-static bool is_fifo(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
-}
-
 static int report(struct stat_cmd *cmd, int argc, char **argv)
 {
 	int first;
@@ -322,7 +313,7 @@ static int report(struct stat_cmd *cmd, int argc, char **argv)
 	if (stat_cmd__check_output(cmd))
 		return STATUS_INVALID;
 	if (!cmd->input_path)
-		cmd->input_path = is_fifo(STDIN_FILENO) ? "-" : DATA_PATH;
+		cmd->input_path = data_path(STDIN_FILENO);
 	return stat_report__print(cmd, cmd->input_path);
 }
 
@@ -370,7 +361,7 @@ static int record(struct stat_cmd *cmd, int argc, char **argv, int word)
 	cmd->data_path = cmd->output_path;
 	cmd->output_path = NULL;
 	if (!cmd->data_path)
-		cmd->data_path = is_fifo(STDOUT_FILENO) ? "-" : DATA_PATH;
+		cmd->data_path = data_path(STDOUT_FILENO);
 	return count(cmd, argc, argv, word + first);
 }
 

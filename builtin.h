@@ -6,6 +6,7 @@
 
 int cmd_stat(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_script(int argc, char **argv);
 int cmd_bperf(int argc, char **argv);
 
 #endif

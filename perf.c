@@ -25,6 +25,7 @@ static const struct command {
 } commands[] = {
 	{ "stat", cmd_stat, "Count events of a command, of processes, CPUs or the whole system" },
 	{ "list", cmd_list, "List the events that can be counted" },
+	{ "script", cmd_script, "Print what perf stat record wrote, count by count" },
 	{ "bperf", cmd_bperf, "Show, clean up and check what is shared" },
 	{ "version", cmd_version, "Show the version; --build-options: and what is built in" },
 	{ "help", cmd_help, "Show this list, or the help of one command" },

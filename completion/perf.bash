@@ -99,7 +99,7 @@ _perf() {
 			break
 		fi
 	done
-	if [[ $command == "stat report" ]] && ((i < ${#words[@]} - 1)); then
+	if [[ $command == "stat report" || $command == script ]] && ((i < ${#words[@]} - 1)); then
 		return
 	elif ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then

@@ -115,6 +115,7 @@ complete -c perf -n "__perf_is stat; and test (count (commandline -opc)) = 2" -a
 __perf_options stat
 __perf_options stat report
 __perf_options list
+__perf_options script
 for command in (perf bperf -h 2>&1 | string match -rg '^    ([a-z]+)  ')
     complete -c perf -n "__perf_is bperf; and test (count (commandline -opc)) = 2" -a $command
     __perf_options bperf $command

@@ -508,6 +508,27 @@ int data_events__take_stat(struct data_events *events, struct data_record *recor
 	return 0;
 }
 
+int data_events__take_round(const struct data_events *events, struct data_record *record,
+			    struct data_round_end *round)
+{
+	struct byte_reader *r = &record->body;
+	uint64_t type = byte_reader__u64(r);
+
+	round->is_final = type == ROUND_FINAL;
+	round->time_ns = byte_reader__u64(r);
+	if (r->is_short || type > ROUND_FINAL)
+		return bad(events, record, "a round of no known kind");
+	round->user_ns = byte_reader__u64(r);
+	round->sys_ns = byte_reader__u64(r);
+	return 0;
+}
+
+int data_events__cut_short(const struct data_events *events)
+{
+	return data_reader__bad(events->reader, data_reader__offset(events->reader),
+				"the data end before the counting did: whoever wrote them was interrupted");
+}
+
 void data_events__clear(struct data_events *events)
 {
 	struct evsel *evsel;

@@ -18,6 +18,13 @@ struct data_config {
 	uint64_t aggr_mode, interval_ms, scale, cache_level;
 };
 
+/* A round of counts. */
+struct data_round_end {
+	bool is_final;
+	uint64_t time_ns;		/* since counting began */
+	uint64_t user_ns, sys_ns;	/* of the command; 0 where it is not said */
+};
+
 struct data_id {
 	uint64_t id;
 	int idx;			/* of the event */
@@ -57,6 +64,13 @@ int data_events__check_rows(const struct data_events *events, bool is_by_thread)
 
 /** data_events__take_stat() - counts, RECORD_STAT. Return: 0 or -EINVAL after a message */
 int data_events__take_stat(struct data_events *events, struct data_record *record);
+
+/** data_events__take_round() - what ends a round of counts, RECORD_STAT_ROUND. Return: as above */
+int data_events__take_round(const struct data_events *events, struct data_record *record,
+			    struct data_round_end *round);
+
+/** data_events__cut_short() - say that the last round is missing. Return: -EINVAL */
+int data_events__cut_short(const struct data_events *events);
 
 /** data_events__clear() - the events and their counts stay, without threads */
 void data_events__clear(struct data_events *events);

@@ -379,6 +379,13 @@ uint64_t data_reader__offset(const struct data_reader *reader)
 	return reader->offset;
 }
 
+const char *data_path(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
+}
+
 bool data_reader__is_from(const struct data_reader *reader, const char *path)
 {
 	struct stat ours, its;
@@ -392,9 +399,12 @@ bool data_reader__is_stream(const struct data_reader *reader)
 	return reader->is_stream;
 }
 
-bool data_reader__has_stat(const struct data_reader *reader)
+int data_reader__check_stat(const struct data_reader *reader)
 {
-	return reader->has_stat;
+	if (reader->has_stat)
+		return 0;
+	return data_reader__bad(reader, offsetof(struct data_header, features),
+				"no counts: not written by perf stat record");
 }
 
 const struct data_attr *data_reader__attrs(const struct data_reader *reader, int *nr)

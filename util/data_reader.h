@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/** data_path() - where data are when nothing else is said: "-" if @fd, stdin or stdout, is a pipe */
+const char *data_path(int fd);
+
 /* Reads perf.data, a file or a stream, record by record. It may hold anything: all is checked. */
 struct data_reader;
 
@@ -46,7 +49,9 @@ uint64_t data_reader__offset(const struct data_reader *reader);
 bool data_reader__is_from(const struct data_reader *reader, const char *path);
 
 bool data_reader__is_stream(const struct data_reader *reader);
-bool data_reader__has_stat(const struct data_reader *reader);
+
+/** data_reader__check_stat() - whether counts are recorded. Return: 0, or -EINVAL after a message */
+int data_reader__check_stat(const struct data_reader *reader);
 
 /** data_reader__attrs() - the events; borrowed. Of a stream: those that have come by now */
 const struct data_attr *data_reader__attrs(const struct data_reader *reader, int *nr);

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,21 +214,17 @@ static int get_ready(struct report *report)
 
 static int take_round(struct report *report, struct data_record *record)
 {
-	uint64_t type = byte_reader__u64(&record->body);
-	uint64_t time_ns = byte_reader__u64(&record->body);
-	int err = 0;
+	struct data_round_end round;
+	int err = data_events__take_round(&report->events, record, &round);
 
-	if (record->body.is_short || type > ROUND_FINAL)
-		return data_reader__bad(report->reader, record->offset, "a round of no known kind");
+	if (err)
+		return err;
 	report->nr_rounds++;
-	report->times.elapsed_ns = time_ns;
-	report->times.user_ns = byte_reader__u64(&record->body);
-	report->times.sys_ns = byte_reader__u64(&record->body);
-	if (type == ROUND_FINAL)
-		report->is_over = true;
-	else
-		err = stat__interval(report->cmd->run.stat, time_ns);
-	return err;
+	report->times.elapsed_ns = round.time_ns;
+	report->times.user_ns = round.user_ns;
+	report->times.sys_ns = round.sys_ns;
+	report->is_over = round.is_final;
+	return round.is_final ? 0 : stat__interval(report->cmd->run.stat, round.time_ns);
 }
 
 static int take(struct report *report, struct data_record *record)
@@ -263,8 +258,7 @@ static int finish(struct report *report)
 
 	/* With intervals there need be no final round. */
 	if (!report->is_over && !(report->nr_rounds && report->cmd->run.config.interval_ms))
-		return data_reader__bad(report->reader, data_reader__offset(report->reader),
-					"the data end before the counting did: whoever wrote them was interrupted");
+		return data_events__cut_short(&report->events);
 	err = stat__run_done(stat, &report->times);
 	return err ? err : stat__print(stat);
 }
@@ -282,9 +276,8 @@ int stat_report__print(struct stat_cmd *cmd, const char *path)
 		pr_err("-o %s: that is the recording itself: name another file", cmd->output_path);
 		report.status = STATUS_INVALID;
 		err = -EINVAL;
-	} else if (!data_reader__has_stat(report.reader)) {
-		err = data_reader__bad(report.reader, offsetof(struct data_header, features),
-				       "no counts: not written by perf stat record");
+	} else {
+		err = data_reader__check_stat(report.reader);
 	}
 	report.events.evlist = cmd->evlist;
 	report.events.pmus = cmd->pmus;

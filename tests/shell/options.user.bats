@@ -280,6 +280,7 @@ had() {
 	diff -u <(had stat "stat record" "stat report") <(told perf-stat) >&2
 	# --raw is an abbreviation of --raw-dump that scripts use
 	diff -u <(had list | grep -vx -- --raw) <(told perf-list) >&2
+	diff -u <(had script) <(told perf-script) >&2
 	diff -u <(had "bperf list" "bperf prune" "bperf verify") <(told perf-bperf) >&2
 }
 

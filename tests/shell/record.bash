@@ -34,11 +34,12 @@ both_report() {
 	[ "$(counts ours.txt | wc -l)" -ge 2 ]
 }
 
-# both_script FILE N : Debian's perf script prints its heading and N counts
+# both_script FILE N : Debian's perf script and ours print a heading and the same N counts
 both_script() {
 	"$DEBIAN_PERF" script -i "$1" >script.txt 2>/dev/null
 	[ "$(head -n 1 script.txt)" = "CPU   THREAD             VAL             ENA             RUN            TIME EVENT" ]
 	[ "$(wc -l <script.txt)" = $(($2 + 1)) ]
+	perf script -i "$1" | diff -u script.txt -
 }
 
 # u64 FILE OFFSET

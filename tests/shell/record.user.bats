@@ -284,6 +284,40 @@ setup() {
 	grep -q 'page-faults:u' report.txt
 }
 
+@test "a script prints each count, as it is recorded" {
+	local line='^ -1 +[0-9]+ +[1-9][0-9]* +[1-9][0-9]* +[1-9][0-9]* +[1-9][0-9]* '
+	perf stat record -o x -e page-faults:u,task-clock:u true >/dev/null 2>&1
+	perf script -i x >script.txt
+	[ "$(head -n 1 script.txt)" = "CPU   THREAD             VAL             ENA             RUN            TIME EVENT" ]
+	[ "$(sed 1d script.txt | grep -Ec "$line(page-faults:u|task-clock:u)$")" = 2 ]
+	[ "$(wc -l <script.txt)" = 3 ]
+	# its value and time are those of the report
+	perf stat report -i x -x, 2>report.txt
+	[ "$(awk '$7 == "page-faults:u" { print $3, $5 }' script.txt)" = \
+		"$(awk -F, '$3 == "page-faults:u" { print $1, $4 }' report.txt)" ]
+	# where nothing is named: perf.data, or what comes through a pipe, at each interval
+	cp x perf.data
+	perf script </dev/null | diff script.txt -
+	perf stat record -I 20 -o - -e page-faults:u sleep 0.05 2>/dev/null | perf script >script.txt
+	[ "$(wc -l <script.txt)" = 4 ]
+	[ "$(sed 1d script.txt | awk '{ print $6 }' | sort -nu | wc -l)" = 3 ]
+	# what could not be counted is 0
+	perf stat record -o x -e page-faults:u,r123456789abcdef true >/dev/null 2>&1 || :
+	perf script -i x | grep -Eq '^ -1 +[0-9]+ +0 +0 +0 +[0-9]+ r123456789abcdef$'
+}
+
+@test "a script of what is no recording of counts" {
+	refused 255 perf script -i /etc/passwd \
+		<<<"perf script: /etc/passwd: at byte 0: not perf.data: it does not begin with PERFILE2"
+	refused 255 perf script -i nothing <<<"perf script: cannot read nothing: No such file or directory"
+	refused 129 perf script nothing <<<"perf script: nothing: no argument is expected (a file: -i)"
+	perf stat record -o - -e page-faults:u true 2>/dev/null | head -c -40 >x
+	refused 255 perf script -i x \
+		<<<"perf script: x: at byte $(stat -c %s x): the data end before the counting did: whoever wrote them was interrupted"
+	perf stat record -o x -e page-faults:u true >/dev/null 2>&1
+	refused 255 sh -c 'perf script -i x >/dev/full' <<<"perf script: writing failed: No space left on device"
+}
+
 @test "Debian's perf reads ours, and we read what it wrote: files" {
 	require_debian_perf
 	local perf options

@@ -331,7 +331,7 @@ static void check_data(const char *path, bool is_stream)
 	assert_int_equal(data_reader__open(path, &reader), 0);
 	assert_int_equal(data_reader__is_stream(reader), is_stream);
 	assert_int_equal(data_reader__next(reader, &record), 1);
-	assert_true(data_reader__has_stat(reader));
+	assert_int_equal(data_reader__check_stat(reader), 0);
 	assert_int_equal(record.type, RECORD_STAT_ROUND);
 	assert_int_equal(record.body.left, 24);
 	assert_int_equal(byte_reader__u64(&record.body), 1);
