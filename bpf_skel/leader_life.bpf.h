@@ -16,7 +16,7 @@ static __always_inline __u32 child_class(__u32 class)
  * A child gets the class that its parent's class leaves to children. Where it has an entry that says
  * that it has ended, its memory was another task's, whose release nobody saw.
  */
-SEC("raw_tp/task_newtask")
+SEC("raw_tp/sched_wakeup_new")
 int on_newtask(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 child = ctx->args[0], value = 0, *entry;

@@ -20,7 +20,7 @@ static const struct {
 	bool is_optional;
 	enum link_kind kind;
 } links[NR_TASK_LINKS] = {
-	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "task_newtask", false, LINKS_TASKS },
+	[TASK_LINK_NEWTASK] = { LEADER_ON_NEWTASK, "sched_wakeup_new", false, LINKS_TASKS },
 	[TASK_LINK_FREE] = { LEADER_ON_FREE, "sched_process_free", false, LINKS_TASKS },
 	[TASK_LINK_EXIT_EVENT] = { LEADER_ON_EXIT_EVENT, NULL, true, LINKS_TASKS },
 	/* Only without the kprobe: in 6.1 it comes earlier, and what is between would be lost. */
