@@ -82,13 +82,13 @@ __u64 bperf_cgroups__missed(const struct bperf_cgroups *cgroups)
 }
 
 /* What they have counted must have been read: it is nobody's now but of those above them. */
-static int drop_rows(struct bperf_cgroups *cgroups)
+static void drop_rows(struct bperf_cgroups *cgroups)
 {
 	for (int i = 0; i < cgroups->list->nr; i++) {
 		if (cgroups->list->cgroups[i]->state == CGROUP_GONE)
 			bperf_scopes__drop(&cgroups->scopes, i);
 	}
-	return leader_tasks__remove_scopes(cgroups->scopes.leader, NO_RUN);
+	leader_tasks__remove_scopes(cgroups->scopes.leader, NO_RUN);
 }
 
 static int add_new_rows(struct bperf_cgroups *cgroups)
@@ -107,8 +107,12 @@ static int add_new_rows(struct bperf_cgroups *cgroups)
 
 int bperf_cgroups__update(struct bperf_cgroups *cgroups, enum cgroup_state state)
 {
-	int err = state == CGROUP_NEW ? add_new_rows(cgroups) : drop_rows(cgroups);
+	int err = 0;
 
+	if (state == CGROUP_NEW)
+		err = add_new_rows(cgroups);
+	else
+		drop_rows(cgroups);
 	if (err)
 		bperf_scopes__explain(&cgroups->scopes, err);
 	return err;

@@ -325,7 +325,7 @@ static int bperf__retire(struct counter *self)
 	err = attr_map__relock(bperf->attr_map);
 	if (!err) {
 		leader__repair(bperf->leader);
-		err = leader_tasks__remove_scopes(bperf->leader, bperf->leader->run);
+		leader_tasks__remove_scopes(bperf->leader, bperf->leader->run);
 		prog_pairs__leave(bperf->leader, bperf->leader->run);
 	}
 	forget_targets(bperf);

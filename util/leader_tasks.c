@@ -534,10 +534,8 @@ static void end_scopes(struct leader *leader, int run, enum class_kind kind, boo
 	}
 }
 
-int leader_tasks__remove_scopes(struct leader *leader, int run)
+void leader_tasks__remove_scopes(struct leader *leader, int run)
 {
-	int first_err = 0;
-
 	for (enum class_kind kind = 0; kind < NR_CLASS_KINDS; kind++) {
 		int err;
 
@@ -549,10 +547,9 @@ int leader_tasks__remove_scopes(struct leader *leader, int run)
 		if (!err)
 			err = fold_all(leader, run, kind);
 		end_scopes(leader, run, kind, !err);
-		if (!first_err)
-			first_err = err;
+		if (err)
+			pr_verbose("what was counted could not all be removed: %s", strerror(-err));
 	}
-	return first_err;
 }
 
 void leader_tasks__repair(struct leader *leader)

@@ -49,8 +49,13 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 /** leader_tasks__wait() - until every program that is running now has ended; 0 or -errno */
 int leader_tasks__wait(void);
 
-/** leader_tasks__remove_scopes() - no task is counted for a run any more, its scopes are gone */
-int leader_tasks__remove_scopes(struct leader *leader, int run);
+/**
+ * leader_tasks__remove_scopes() - no task or cgroup is counted for a run any more, its scopes are gone
+ * @run: its number, or NO_RUN
+ *
+ * What cannot be removed is NO_RUN's from then on: whoever comes or goes tries it again.
+ */
+void leader_tasks__remove_scopes(struct leader *leader, int run);
 
 /** leader_tasks__repair() - remove the scopes of runs that died */
 void leader_tasks__repair(struct leader *leader);
