@@ -56,6 +56,7 @@ struct signal_struct {
 };
 
 struct task_struct {
+	unsigned int __state;
 	struct sched_entity se;
 	int pid;
 	int tgid;
@@ -65,6 +66,8 @@ struct task_struct {
 };
 
 #pragma clang attribute pop
+
+#define TASK_NEW 0x800		/* task_struct.__state from fork to wake_up_new_task() */
 
 /*
  * The task that this CPU is about to run, at sched_switch; the current one at any other time. The

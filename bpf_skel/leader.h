@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 6
+#define LEADER_LAYOUT 7
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -25,7 +25,7 @@
 
 /* Runs at a time. Each costs one bit per event slot. */
 #define MAX_RUNS 1024
-#define NO_RUN MAX_RUNS	/* has the scopes that runs gave up while they go on */
+#define NO_RUN MAX_RUNS	/* has the scopes that runs gave up, or could not remove */
 
 /*
  * The key of the frozen table and of events in the registry: struct perf_event_attr as of Linux
@@ -280,7 +280,7 @@ struct mark_request {
 	__u32 nr;		/* number of the process or thread, in the initial pid namespace */
 	__u32 op;		/* key of `transitions`: each marking has its own */
 	__u32 nr_transitions;	/* written to `transitions` since it was emptied */
-	__u32 pad;
+	__u32 unborn;		/* tasks that are what is looked for, and are not woken yet */
 	__u32 process_nr;	/* of the task seen last, in the initial pid namespace */
 	__u32 nr_threads;	/* of that process, as the kernel counts them */
 	__u64 seen;		/* tasks that are what is looked for */

@@ -13,8 +13,9 @@ static __always_inline __u32 child_class(__u32 class)
 }
 
 /*
- * A child gets the class that its parent's class leaves to children. Where it has an entry that says
- * that it has ended, its memory was another task's, whose release nobody saw.
+ * A child gets the class that its parent's class leaves to children. Where it has an entry already, its
+ * memory was another task's, whose release nobody saw; or a walk on another CPU was faster than we, and
+ * will come by again (leader_tasks__mark()).
  */
 SEC("raw_tp/sched_wakeup_new")
 int on_newtask(struct bpf_raw_tracepoint_args *ctx)
@@ -28,15 +29,14 @@ int on_newtask(struct bpf_raw_tracepoint_args *ctx)
 				   child_class(TASK_AFTER_EXEC(value)));
 	}
 	entry = find_task(child);
-	if (!value && !(entry && *entry & TASK_ENDED))
-		return 0;
 	if (!entry) {
+		if (!value)
+			return 0;
 		insert_task(child, value);
 		entry = find_task(child);
 		if (!entry)
 			count_failed_insert();
 	}
-	/* Marked meanwhile by a walk that saw the parent before or after us: overwritten. */
 	for (int i = 0; entry && i < 8; i++) {
 		if (*entry == value || replace(entry, *entry, value))
 			return 0;

@@ -94,6 +94,11 @@ int on_mark(struct bpf_iter__task *ctx)
 	request->seen++;
 	request->process_nr = BPF_CORE_READ(task, tgid);
 	request->nr_threads = BPF_CORE_READ(task, signal, nr_threads);
+	/* Its class is what its parent leaves it when it is woken. */
+	if (BPF_CORE_READ(task, __state) == TASK_NEW) {
+		request->unborn++;
+		return 0;
+	}
 	key = address_of(task, &request->task);
 	entry = find_task(key);
 	if (entry)

@@ -34,7 +34,7 @@ static const struct {
 
 /*
  * How often a program was skipped because another task, preempted in it, had not left it yet on
- * that CPU: a fork, exec, exit or move that nobody saw.
+ * that CPU: an exec, exit or move that nobody saw.
  */
 static __u64 nr_skipped(int prog_fd)
 {

@@ -18,6 +18,9 @@
 
 /* Grace periods until tasks that were being released are gone. */
 #define RELEASE_WAITS 3
+/* For tasks that are made, but not woken yet: that takes microseconds, or somebody holds it up. */
+#define BIRTH_TRIES 100
+#define BIRTH_WAIT_US 1000
 
 /* --- memory --- */
 
@@ -253,6 +256,7 @@ static int walk(struct leader *leader, enum mark_kind kind, pid_t nr, bool all)
 	int err;
 
 	request->seen = request->changed = request->unknown = request->failed = 0;
+	request->unborn = 0;
 	request->kind = all ? kind : MARK_WALKED;
 	request->nr = request->process_nr;
 	/* Of one that has ended, a walk would leave those of the process that was walked before. */
@@ -347,7 +351,7 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 {
 	const struct mark_request *request = leader->marking;
 	bool all = false;
-	int found = 0, to, err;
+	int found = 0, tries = 0, to, err;
 
 	begin_marking(leader, when);
 	/* The common case, without a walk to find it out: nobody counts them yet. */
@@ -366,6 +370,8 @@ int leader_tasks__mark(struct leader *leader, int scope, enum mark_kind kind, pi
 			*is_changed = true;
 		if (request->unknown)
 			err = add_wanted(leader, scope);
+		else if (request->unborn && tries++ < BIRTH_TRIES)
+			usleep(BIRTH_WAIT_US);
 		else if (!request->changed && (all || kind != MARK_PROCESS ||
 					       request->seen >= request->nr_threads))
 			break;
@@ -439,6 +445,7 @@ static int unmark(struct leader *leader, int run)
 		int to;
 
 		if (leader->classes.class[i].state != REG_READY ||
+		    classes__of_cgroups(&leader->classes, i) ||
 		    !find_scope(leader, i, run, &depth))
 			continue;
 		to = classes__without(&leader->classes, i, run);
@@ -534,22 +541,25 @@ static void end_scopes(struct leader *leader, int run, enum class_kind kind, boo
 	}
 }
 
+void leader_tasks__remove_kind(struct leader *leader, int run, enum class_kind kind)
+{
+	int err;
+
+	if (!has_scopes(leader, run, kind) &&
+	    !(kind == OF_CGROUP && leader_newborns__watches(leader, run)))
+		return;
+	err = kind == OF_TASK ? leave_tasks(leader, run) : leader_cgroups__unmark(leader, run);
+	if (!err)
+		err = fold_all(leader, run, kind);
+	end_scopes(leader, run, kind, !err);
+	if (err)
+		pr_verbose("what was counted could not all be removed: %s", strerror(-err));
+}
+
 void leader_tasks__remove_scopes(struct leader *leader, int run)
 {
-	for (enum class_kind kind = 0; kind < NR_CLASS_KINDS; kind++) {
-		int err;
-
-		if (!has_scopes(leader, run, kind) &&
-		    !(kind == OF_CGROUP && leader_newborns__watches(leader, run)))
-			continue;
-		err = kind == OF_TASK ? leave_tasks(leader, run) :
-					leader_cgroups__unmark(leader, run);
-		if (!err)
-			err = fold_all(leader, run, kind);
-		end_scopes(leader, run, kind, !err);
-		if (err)
-			pr_verbose("what was counted could not all be removed: %s", strerror(-err));
-	}
+	leader_tasks__remove_kind(leader, run, OF_TASK);
+	leader_tasks__remove_kind(leader, run, OF_CGROUP);
 }
 
 void leader_tasks__repair(struct leader *leader)
@@ -563,7 +573,7 @@ void leader_tasks__repair(struct leader *leader)
 		purge(leader);
 	/* Of runs that died, and what those that left could not remove. */
 	for (__u32 i = 1; i < reg->nr_scopes; i++) {
-		if (reg->scope[i].run)
+		if (reg->scope[i].run && reg->scope[i].run <= NO_RUN + 1)
 			has_any[reg->scope[i].run - 1] = true;
 	}
 	for (int run = NO_RUN; run >= 0; run--) {

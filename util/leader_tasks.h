@@ -39,7 +39,7 @@ int leader_tasks__add_scope(struct leader *leader, const __u16 *slots, const __u
  * @is_changed: set when a task was found that was not marked yet
  *
  * A fork may have read its parent's class before we changed it, and write the child's after our
- * walk has passed. So whoever marks tasks that run waits with leader_tasks__wait() when nothing
+ * walk has passed; tasks that are not woken yet are waited for. So whoever marks tasks that run waits with leader_tasks__wait() when nothing
  * new is found, and marks again, until that finds nothing.
  * Return: how many tasks were found, 0: it has ended; or -errno without a message.
  */
@@ -51,11 +51,13 @@ int leader_tasks__wait(void);
 
 /**
  * leader_tasks__remove_scopes() - no task or cgroup is counted for a run any more, its scopes are gone
+ * leader_tasks__remove_kind() - the same of tasks, or of cgroups
  * @run: its number, or NO_RUN
  *
  * What cannot be removed is NO_RUN's from then on: whoever comes or goes tries it again.
  */
 void leader_tasks__remove_scopes(struct leader *leader, int run);
+void leader_tasks__remove_kind(struct leader *leader, int run, enum class_kind kind);
 
 /** leader_tasks__repair() - remove the scopes of runs that died */
 void leader_tasks__repair(struct leader *leader);

@@ -155,7 +155,7 @@ nothing_left() {
 			wait_for is_same "$BATS_FILE_TMPDIR/state" state ||
 				{ state | diff "$BATS_FILE_TMPDIR/state" - >&2; return 1; }
 		else
-			grep -v '^entries' "$BATS_FILE_TMPDIR/state" >"$T/tables"
+			grep -v -e '^entries' -e '^ended' "$BATS_FILE_TMPDIR/state" >"$T/tables"
 			same_tables "$T/tables"
 		fi
 		return
@@ -182,7 +182,7 @@ state_is() {
 
 # tables : the leader's, but for the entries of tasks: those of ended ones stay for a while
 tables() {
-	state | grep -v '^entries'
+	state | grep -v -e '^entries' -e '^ended'
 }
 
 # same_tables FILE : the tables are as they were, once the dead are forgotten

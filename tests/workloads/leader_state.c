@@ -2,7 +2,8 @@
 /*
  * leader_state PATH: what the leader of the attr map at PATH has in its tables, a line "NAME
  * NUMBER" each: runs, scopes, classes, members (of all classes), sets (that are used), events,
- * perf_events, entries (in the tables of tasks), generation (1: odd), fold (1: half done), failed
+ * perf_events, entries (in the tables of tasks), ended
+ * (of these in buckets, those of ended tasks), generation (1: odd), fold (1: half done), failed
  * (readings at switches), lost (switches), inserts (that failed). Exit status 3: no leader.
  */
 #include "leader_tables.h"
@@ -37,12 +38,14 @@ static void print_entries(const struct registry *reg)
 {
 	const struct task_bucket *bucket =
 		table(reg, LEADER_BUCKETS, sizeof(*bucket) << BUCKET_BITS, PROT_READ);
-	unsigned long nr = 0;
+	unsigned long nr = 0, ended = 0;
 	int i;
 
-	for (i = 0; i < 1 << BUCKET_BITS; i++)
+	for (i = 0; i < 1 << BUCKET_BITS; i++) {
 		nr += bucket[i].nr;
-	printf("entries %lu\n", nr);
+		ended += bucket[i].nr && bucket[i].entry == TASK_ENDED;
+	}
+	printf("entries %lu\nended %lu\n", nr, ended);
 }
 
 static void print_cgroups(const struct registry *reg)
