@@ -2,6 +2,7 @@
 /* perf script: what perf stat record wrote, count by count, for other programs to read. */
 #include "builtin.h"
 
+#include "util/aggr.h"
 #include "util/counts.h"
 #include "util/cpumap.h"
 #include "util/data_events.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct script_cmd {
@@ -27,27 +29,49 @@ struct script_cmd {
 	struct data_reader *reader;
 	struct data_events events;
 	bool is_ready;			/* the counts of all events have a place */
+	struct counts **last;		/* per event: those of the round before */
 	bool is_over;			/* the final round has come */
+	bool is_pending;		/* counts of a round that has not ended */
 	uint64_t nr_rounds;
 };
 
-static void print_event(const struct evsel *evsel, uint64_t time_ns)
+/*
+ * As Linux's perf has it: counts of the whole as they are recorded, sums so far; those of anything
+ * smaller (by CPU, thread, socket) since the round before, scaled.
+ */
+static struct counts_values to_print(const struct script_cmd *cmd, const struct evsel *evsel, int cpu,
+				     int thread)
 {
-	static const struct counts_values nothing;
-	int nr_threads = evsel->threads ? evsel->threads->nr : 1;
+	struct counts_values now = *counts__at(evsel->counts, cpu, thread), *last;
 
+	if (cmd->events.config.aggr_mode == AGGR_GLOBAL)
+		return now;
+	last = counts__at(cmd->last[evsel->idx], cpu, thread);
+	now.val -= last->val;
+	now.ena -= last->ena;
+	now.run -= last->run;
+	*last = *counts__at(evsel->counts, cpu, thread);
+	if (cmd->events.config.scale)
+		now.val = counts_values__scaled(&now);
+	return now;
+}
+
+static void print_event(const struct script_cmd *cmd, const struct evsel *evsel, uint64_t time_ns)
+{
 	/* Counts of several threads together stand with the first. */
-	if (evsel->counts)
-		nr_threads = evsel->counts->nr_threads;
+	int nr_threads = evsel->threads && !evsel->threads_as_one ? evsel->threads->nr : 1;
+
 	for (int thread = 0; thread < nr_threads; thread++) {
 		for (int cpu = 0; cpu < evsel->cpus->nr; cpu++) {
-			const struct counts_values *counts =
-				evsel->counts ? counts__at(evsel->counts, cpu, thread) : &nothing;
+			struct counts_values counts = {};
+
+			if (evsel->counts)
+				counts = to_print(cmd, evsel, cpu, thread);
 
 			printf("%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %s\n",
 			       evsel->cpus->cpu[cpu],
 			       evsel->threads ? evsel->threads->thread[thread].tid : -1,
-			       counts->val, counts->ena, counts->run, time_ns, evsel->name);
+			       counts.val, counts.ena, counts.run, time_ns, evsel->name);
 		}
 	}
 }
@@ -65,14 +89,37 @@ static int print_round(struct script_cmd *cmd, struct data_record *record)
 		printf("%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA", "RUN",
 		       "TIME", "EVENT");
 	evlist__for_each(cmd->evlist, evsel, i)
-		print_event(evsel, round.time_ns);
+		print_event(cmd, evsel, round.time_ns);
 	cmd->is_over = round.is_final;
+	cmd->is_pending = false;
 	/* Whoever reads intervals of a stream wants them now. */
 	if (!fflush(stdout))
 		return 0;
 	err = -errno;
 	pr_err("writing failed: %s", strerror(-err));
 	return err;
+}
+
+/* All is known that comes before the first counts. */
+static int get_ready(struct script_cmd *cmd)
+{
+	int i, err = data_events__complete(&cmd->events);
+	struct evsel *evsel;
+
+	if (err)
+		return err;
+	cmd->last = calloc(cmd->evlist->nr + 1, sizeof(*cmd->last));
+	if (!cmd->last)
+		return -ENOMEM;
+	evlist__for_each(cmd->evlist, evsel, i) {
+		if (!evsel->counts)
+			continue;
+		cmd->last[i] = counts__new(evsel->counts->nr_cpus, evsel->counts->nr_threads);
+		if (!cmd->last[i])
+			return -ENOMEM;
+	}
+	cmd->is_ready = true;
+	return 0;
 }
 
 static int take(struct script_cmd *cmd, struct data_record *record)
@@ -83,16 +130,17 @@ static int take(struct script_cmd *cmd, struct data_record *record)
 	if (!has_counts)
 		return cmd->is_ready ? 0 : data_events__take(&cmd->events, record);
 	if (!cmd->is_ready) {
-		err = data_events__complete(&cmd->events);
+		err = get_ready(cmd);
 		if (err)
 			return err;
-		cmd->is_ready = true;
 	}
 	/* Behind the final round is nothing that has been counted. */
 	if (cmd->is_over)
 		return 0;
-	return record->type == RECORD_STAT ? data_events__take_stat(&cmd->events, record) :
-					     print_round(cmd, record);
+	if (record->type == RECORD_STAT_ROUND)
+		return print_round(cmd, record);
+	cmd->is_pending = true;
+	return data_events__take_stat(&cmd->events, record);
 }
 
 static int print_all(struct script_cmd *cmd)
@@ -103,7 +151,7 @@ static int print_all(struct script_cmd *cmd)
 	cmd->events.reader = cmd->reader;
 	while (!err && (more = data_reader__next(cmd->reader, &record)))
 		err = more < 0 ? more : take(cmd, &record);
-	if (!err && !cmd->nr_rounds)
+	if (!err && (!cmd->nr_rounds || cmd->is_pending))
 		err = data_events__cut_short(&cmd->events);
 	if (err == -ENOMEM)
 		pr_err("out of memory");
@@ -143,6 +191,9 @@ int cmd_script(int argc, char **argv)
 	    !data_reader__open(cmd.input ? cmd.input : data_path(STDIN_FILENO), &cmd.reader) &&
 	    !print_all(&cmd))
 		status = 0;
+	for (int i = 0; cmd.last && i < cmd.evlist->nr; i++)
+		free(cmd.last[i]);
+	free(cmd.last);
 	if (cmd.evlist)
 		data_events__clear(&cmd.events);
 	evlist__delete(cmd.evlist);

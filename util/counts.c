@@ -20,3 +20,12 @@ struct counts *counts__new(int nr_cpus, int nr_threads)
 	counts->offline = (bool *)&counts->values[nr];
 	return counts;
 }
+
+uint64_t counts_values__scaled(const struct counts_values *values)
+{
+	if (!values->run)
+		return 0;
+	if (values->run >= values->ena)
+		return values->val;
+	return (unsigned __int128)values->val * values->ena / values->run;
+}

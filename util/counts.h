@@ -24,6 +24,9 @@ struct counts {
 	struct counts_values values[];
 };
 
+/** counts_values__scaled() - what the counter would have if it had counted all the time */
+uint64_t counts_values__scaled(const struct counts_values *values);
+
 /** counts__new() - a zeroed table, owned by the caller; NULL with errno ENOMEM */
 struct counts *counts__new(int nr_cpus, int nr_threads);
 

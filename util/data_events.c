@@ -525,8 +525,10 @@ int data_events__take_round(const struct data_events *events, struct data_record
 
 int data_events__cut_short(const struct data_events *events)
 {
-	return data_reader__bad(events->reader, data_reader__offset(events->reader),
-				"the data end before the counting did: whoever wrote them was interrupted");
+	return data_reader__bad(events->reader, data_reader__offset(events->reader), "%s",
+				events->config.nr ?
+					"the data end before the counting did: whoever wrote them was interrupted" :
+					"no counts: not written by perf stat record");
 }
 
 void data_events__clear(struct data_events *events)

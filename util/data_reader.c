@@ -232,7 +232,7 @@ static int read_header(struct data_reader *reader)
 		return ret;
 	if (!memcmp(magic, DATA_MAGIC_SWAPPED, sizeof(magic)))
 		return data_reader__bad(reader, 0,
-					"recorded on a machine of the other byte order: report there");
+					"recorded on a machine of the other byte order: read it there");
 	if (!ret || memcmp(magic, DATA_MAGIC, sizeof(magic)))
 		return data_reader__bad(reader, 0,
 					"not perf.data: it does not begin with " DATA_MAGIC);

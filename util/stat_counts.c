@@ -103,13 +103,7 @@ void stat_counts__delete(struct stat_counts *sc)
 
 static uint64_t scale(const struct counts_values *v, bool no_scale)
 {
-	if (no_scale)
-		return v->val;
-	if (!v->run)
-		return 0;
-	if (v->run >= v->ena)
-		return v->val;
-	return (unsigned __int128)v->val * v->ena / v->run;
+	return no_scale ? v->val : counts_values__scaled(v);
 }
 
 /*

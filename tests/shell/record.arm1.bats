@@ -20,10 +20,24 @@ setup() {
 }
 
 @test "more events than counters: shares of the time" {
-	same_again -e cycles,instructions,branches,branch-misses,cache-references,cache-misses,r8,r11,r1,r2,r3,r4 \
-		"$WORKLOADS/spin" 100000000
+	local many=cycles,instructions,branches,branch-misses,cache-references,cache-misses,r8,r11,r1,r2,r3,r4
+	same_again -e $many "$WORKLOADS/spin" 100000000
 	grep -q '%)' <(perf stat report -i again.data 2>&1)
 	same_again --no-scale -e cycles,instructions,branches,r1,r2,r3,r4,r5,r6,r7 "$WORKLOADS/spin" 100000000
+
+	# by CPU, a script has the scaled counts, too; as one sum, what was read
+	perf stat record -o x -a -A -e $many "$WORKLOADS/spin" 60000000 >/dev/null 2>&1
+	perf stat report -i x -A -x, --no-metrics 2>&1 | awk -F, '{ print $2 + 0, $4 }' >want
+	perf script -i x | awk 'NR > 1 { print $3, $7 }' | diff want -
+	perf stat record -o x -a -e $many "$WORKLOADS/spin" 60000000 >/dev/null 2>&1
+	# (a cycle, an instruction: a nanosecond)
+	perf script -i x | awk '
+		$7 ~ /^(cycles|instructions|r8|r11)$/ {
+			some += $5 < $4 * 0.95
+			bad += $3 > $5 * 1.01
+			print
+		}
+		END { exit !some || bad }' >&2
 }
 
 @test "shared hardware events" {

@@ -110,7 +110,7 @@ setup() {
 	require_debian_perf
 	local perf options mode
 	for perf in perf "$DEBIAN_PERF"; do
-		for options in "-a" "-A -a" "-C 0" "-a --per-socket" "-a -I 20"; do
+		for options in "-a" "-A -a" "-C 0" "-a --per-socket" "-a -I 20" "-A -a -I 20"; do
 			# shellcheck disable=SC2086 # several words
 			"$perf" stat record -o x $options -e cs,cpu-clock sleep 0.05 >/dev/null 2>&1
 			for mode in "" -A --per-core --per-die --per-socket --per-node; do
