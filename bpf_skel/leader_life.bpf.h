@@ -15,7 +15,7 @@ static __always_inline __u32 child_class(__u32 class)
 /*
  * A child gets the class that its parent's class leaves to children. Where it has an entry already, its
  * memory was another task's, whose release nobody saw; or a walk on another CPU was faster than we, and
- * will come by again (leader_tasks__mark()).
+ * will come by again (leader_marks__mark()).
  */
 SEC("raw_tp/sched_wakeup_new")
 int on_newtask(struct bpf_raw_tracepoint_args *ctx)

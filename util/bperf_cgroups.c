@@ -6,7 +6,7 @@
 #include "leader.h"
 #include "leader_cgroups.h"
 #include "leader_newborns.h"
-#include "leader_tasks.h"
+#include "leader_scopes.h"
 #include "msg.h"
 #include "util.h"
 
@@ -88,7 +88,7 @@ static void drop_rows(struct bperf_cgroups *cgroups)
 		if (cgroups->list->cgroups[i]->state == CGROUP_GONE)
 			bperf_scopes__drop(&cgroups->scopes, i);
 	}
-	leader_tasks__remove_kind(cgroups->scopes.leader, NO_RUN, OF_CGROUP);
+	leader_scopes__remove_kind(cgroups->scopes.leader, NO_RUN, OF_CGROUP);
 }
 
 static int add_new_rows(struct bperf_cgroups *cgroups)

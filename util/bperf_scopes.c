@@ -4,6 +4,7 @@
 #include "attr_map.h"
 #include "leader.h"
 #include "leader_cgroups.h"
+#include "leader_scopes.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "util.h"
@@ -157,7 +158,7 @@ int bperf_scopes__add(struct bperf_scopes *scopes, int row, const int *is_switch
 				switches[i] = is_switches[e];
 		}
 	}
-	scope = leader_tasks__add_scope(scopes->leader, slots, switches, scopes->nr_events, inherits,
+	scope = leader_scopes__add(scopes->leader, slots, switches, scopes->nr_events, inherits,
 					cgroup);
 	if (scope > 0 && row >= 0) {
 		scopes->row_of[scope] = row;

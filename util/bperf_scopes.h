@@ -54,7 +54,7 @@ int bperf_scopes__add(struct bperf_scopes *scopes, int row, const int *is_switch
 /** bperf_scopes__explain() - say why a row's scope could not be made, or not marked: -errno */
 void bperf_scopes__explain(const struct bperf_scopes *scopes, int err);
 
-/** bperf_scopes__drop() - the scope of a row is to end with leader_tasks__remove_scopes(NO_RUN) */
+/** bperf_scopes__drop() - the scope of a row is to end with leader_scopes__remove(NO_RUN) */
 void bperf_scopes__drop(struct bperf_scopes *scopes, int row);
 
 /** bperf_scopes__read() - what they have counted since they exist, up to now; 0 or -errno */

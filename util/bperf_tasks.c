@@ -4,6 +4,7 @@
 #include "bperf_scopes.h"
 #include "counter.h"
 #include "leader.h"
+#include "leader_marks.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "target.h"
@@ -61,7 +62,7 @@ static int mark_round(struct leader *leader, struct marked *list, int nr, enum m
 		      bool *is_changed)
 {
 	for (int i = 0; i < nr; i++) {
-		int found = leader_tasks__mark(leader, list[i].scope, list[i].kind, list[i].nr, when,
+		int found = leader_marks__mark(leader, list[i].scope, list[i].kind, list[i].nr, when,
 					       is_changed);
 
 		if (found < 0)

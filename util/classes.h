@@ -10,7 +10,7 @@
  * and what a scope has counted is the total of all classes that contain it.
  *
  * A scope ends in this order, each step repeatable after a crash:
- *	1. its tasks are marked with smaller classes, all CPUs synced (leader_tasks__mark())
+ *	1. its tasks are marked with smaller classes, all CPUs synced (util/leader_marks.c)
  *	2. classes__fold() each class that contains it into the class without it: the sums go into
  *	   the copy of the carry cells that is not in use; one store of registry.fold decides; the
  *	   copies are switched, the old cells zeroed, the class freed

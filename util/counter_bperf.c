@@ -13,6 +13,7 @@
 #include "leader.h"
 #include "leader_events.h"
 #include "leader_foreign.h"
+#include "leader_scopes.h"
 #include "leader_tasks.h"
 #include "msg.h"
 #include "prog_pair.h"
@@ -325,7 +326,7 @@ static int bperf__retire(struct counter *self)
 	err = attr_map__relock(bperf->attr_map);
 	if (!err) {
 		leader__repair(bperf->leader);
-		leader_tasks__remove_scopes(bperf->leader, bperf->leader->run);
+		leader_scopes__remove(bperf->leader, bperf->leader->run);
 		prog_pairs__leave(bperf->leader, bperf->leader->run);
 	}
 	forget_targets(bperf);

@@ -4,7 +4,7 @@
 #include "attr_map.h"
 #include "leader_events.h"
 #include "leader_serve.h"
-#include "leader_tasks.h"
+#include "leader_scopes.h"
 #include "msg.h"
 #include "prog_pair.h"
 #include "registry.h"
@@ -192,7 +192,7 @@ void leader__repair(struct leader *leader)
 	struct leader_opening opening = { .leader = leader };
 	const struct registry_io io = make_io(&opening);
 
-	leader_tasks__repair(leader);
+	leader_scopes__repair(leader);
 	prog_pairs__repair(leader);
 	registry__repair(leader->registry, &io);
 	leader_serve__repair(leader);
@@ -219,7 +219,7 @@ void leader__leave(struct leader *leader)
 	leader__repair(leader);
 	if (leader->run < 0)
 		return;
-	leader_tasks__remove_scopes(leader, leader->run);
+	leader_scopes__remove(leader, leader->run);
 	prog_pairs__leave(leader, leader->run);
 	registry__remove_run(leader->registry, &io, leader->run);
 	leader->run = -1;
