@@ -202,7 +202,8 @@ while_counting() {
 }
 
 # typed once|often WORD COMMAND... : Ctrl-C comes on perf's terminal once COMMAND has written WORD, or
-# then again and again until perf prints. The screen is in $screen, perf's status in $status
+# then again and again until perf prints. The screen is in $screen, perf's status in $status. (Where these
+# tests run in the background, SIGINT is ignored.)
 typed() {
 	local times=$1 word=$2 command
 	shift 2
@@ -217,7 +218,7 @@ typed() {
 			grep -q ',page-faults:u,' "$screen"
 		}
 		wait_for again 3>&1
-	} | SHELL=/bin/bash script -qfec "$command" /dev/null >"$screen" || status=$?
+	} | SHELL=/bin/bash env --default-signal=INT script -qfec "$command" /dev/null >"$screen" || status=$?
 	[ "$(grep -c ',page-faults:u,' "$screen")" = 1 ]
 }
 
