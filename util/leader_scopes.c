@@ -151,8 +151,7 @@ static int leave_tasks(struct leader *leader, int run)
 
 	if (has_tasks(leader, run) || has_cpus(leader, run))
 		err = unmark(leader, run);
-	/* A task that was just released is in no walk any more, and out of its class a little
-	 * later. */
+	/* A task that was just released is in no walk any more, and leaves its class soon after. */
 	for (int i = 0; i < RELEASE_WAITS && !err && has_tasks(leader, run); i++)
 		err = leader_tasks__wait();
 	/* From inside a pid namespace not all can be seen: somebody outside will. */
