@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# `make help` lists the targets. Everything generated goes below $(O).
+# `make help` lists the targets. All generated files go below $(O).
 
 VERSION := 0.1
 
@@ -11,13 +11,16 @@ CLANG ?= clang
 BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 LLVM_STRIP ?= $(or $(shell command -v llvm-strip llvm-strip-14 | head -n 1),llvm-strip)
 ASCIIDOCTOR ?= asciidoctor
-PREFIX ?= /usr/local
-prefix ?= $(PREFIX)
+prefix ?= /usr/local
+# The name of the installed program.
+NAME ?= perf
+PKG := $(if $(filter perf,$(NAME)),perf-stat,$(NAME))
 bindir ?= $(prefix)/bin
 datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
-docdir ?= $(datadir)/doc/perf-stat
-pkgdatadir ?= $(datadir)/perf-stat
+docdir ?= $(datadir)/doc/$(PKG)
+pkgdatadir ?= $(datadir)/$(PKG)
+pkglibdir ?= $(prefix)/lib/$(PKG)
 bashcompdir ?= $(datadir)/bash-completion/completions
 zshcompdir ?= $(datadir)/zsh/site-functions
 fishcompdir ?= $(datadir)/fish/vendor_completions.d
@@ -26,7 +29,7 @@ TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(firstword $(subst -, ,$(or $(TRIPLET),unknown)))
 O ?= build/$(ARCH)
 
-# A sysroot is a directory with another system's headers and libraries, Debian's layout or not.
+# A sysroot is a directory with another system's headers and libraries, with or without Debian's layout.
 SYSROOT ?=
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 ifneq ($(SYSROOT),)
@@ -48,9 +51,12 @@ export PKG_CONFIG
 
 LIBS := libbpf libelf zlib json-c libcap
 
-# It has no pkg-config: what compiles and links for the target is there. It is loaded when it is
-# used. NO_LIBPFM=1 leaves it out.
-ifneq ($(NO_LIBPFM),1)
+# These goals compile nothing: they run no pkg-config, and the compiler only to name $(O).
+BUILDS := $(filter-out install uninstall dist clean help,$(or $(MAKECMDGOALS),all))
+
+# libpfm4 has no pkg-config file, so the probe compiles and links a program for the target. perf loads
+# it when an option needs it. NO_LIBPFM=1 leaves it out.
+ifneq ($(and $(BUILDS),$(filter-out 1,$(or $(NO_LIBPFM),0))),)
 HAVE_LIBPFM := $(shell printf '\043include <perfmon/pfmlib_perf_event.h>\nint main(void) { return pfm_initialize(); }\n' | \
 	$(CC) -w $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) -x c - -o /dev/null -lpfm 2>/dev/null && echo 1)
 endif
@@ -60,23 +66,36 @@ WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wfo
 ifdef CI
 WARNINGS += -Werror
 endif
+
+# CFLAGS and LDFLAGS come later on the command line, so they override these. _FORTIFY_SOURCE needs
+# optimisation, and hides overflows from the sanitizers. Compilers that define it warn about a second
+# definition, hence the -U.
+OPTIMISES := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
+FORTIFY := $(if $(OPTIMISES),$(if $(filter 1,$(SANITIZE))$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+PIE := $(if $(filter -fno-pie -fno-PIE -no-pie -nopie -static,$(CFLAGS) $(LDFLAGS)),,-pie)
+HARDENING_CFLAGS := -fstack-protector-strong $(FORTIFY) $(if $(PIE),-fPIE)
+HARDENING_LDFLAGS := $(PIE) -Wl,-z,relro,-z,now
+
+# perf finds data relative to itself. Only another place is compiled in, so that prefix rebuilds nothing.
+DATADIR := $(if $(filter $(bindir:%/bin=%)/share/$(PKG),$(pkgdatadir)),,-DPERF_DATADIR='"$(pkgdatadir)"')
+
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' -DPERF_DATADIR='"$(pkgdatadir)"' $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
-	-ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
-ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(LDFLAGS)
+	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	-ffile-prefix-map=$(CURDIR)=. $(HARDENING_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS)
 ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap) -lm
 ifeq ($(SANITIZE),1)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZERS)
 ALL_LDFLAGS += $(SANITIZERS)
-# Also for a directory named on the command line, but once: a make below this one gets ours.
+# Append it also to an O of the command line, but only once: a make below this one gets our O.
 ifeq ($(filter %-sanitize,$(O)),)
 override O := $(O)-sanitize
 endif
 endif
 
-# BPF objects are the same for all machines of one byte order; the kernel's types are declared by hand.
-BPF_CFLAGS = -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -I. \
+# BPF objects are the same for all machines of one byte order: the sources declare the kernel's types.
+BPF_CFLAGS = -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Wshadow -Werror -I. \
 	$(if $(SYSROOT),-idirafter $(SYSROOT)/usr/include -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)) \
 	-idirafter /usr/include -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=.
@@ -90,12 +109,13 @@ Q := @
 say = @printf '  %-8s %s\n'
 endif
 
-SRCS := $(wildcard builtin-*.c util/*.c)
+SRCS := $(wildcard builtin-*.c util/*/*.c)
 SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/*.bpf.c))
 OBJS := $(SRCS:%.c=$(O)/%.o)
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
-MANS := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/*.txt))
+MANS := $(patsubst Documentation/perf%.txt,$(O)/man/$(NAME)%.1,$(wildcard Documentation/perf*.txt))
 METRICS := $(patsubst %,$(O)/%,$(wildcard metrics/*.json))
+DRIVERS := $(patsubst tests/drivers/%.c,$(O)/drivers/%,$(wildcard tests/drivers/*.c))
 TARGETS := $(wildcard tests/workloads/*.bpf.c)
 WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(filter-out $(TARGETS),$(wildcard tests/workloads/*.c))) \
 	$(TARGETS:tests/workloads/%.c=$(O)/workloads/%.o)
@@ -104,24 +124,24 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/workloads/%,$(filter-out $(TARG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all help deps run run-built test test-all test-built check bench unit workloads foreign fuzz fuzzers man install uninstall clean probe FORCE
+.PHONY: all help deps dist deb run run-built test test-all test-built check rooms bench soak coverage mutants unit workloads drivers foreign fuzz fuzzers man install uninstall clean probe FORCE
 
 all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR='
+	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
 
-deps: ## install what building and testing need (Debian; elsewhere: say what)
+deps: ## install what building and testing need (elsewhere than on Debian: name it)
 	$(Q)scripts/deps
 
-# Missing tools are named before the first compiler error would hide them.
+# Name missing tools before the first compiler error hides them.
 $(O)/probed: scripts/probe scripts/packages
 	$(Q)mkdir -p $(O)
 	$(Q)scripts/probe build
 	$(Q)touch $@
 
-# What the last build was made with: other flags rebuild everything.
+# The flags of the last build: other flags rebuild everything.
 $(O)/flags: FORCE | $(O)/probed
 	$(Q)echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
 		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@
@@ -130,7 +150,20 @@ $(O)/perf: $(O)/perf.o $(OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
-# Beside the program, where it finds them before it is installed.
+# The perf of the tests, which environment variables can end, stop and limit (crash_point.h).
+$(O)/tests/crash_point.o: util/bperf/crash_point.c $(O)/flags
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -DCRASH_POINTS -MMD -MP -c -o $@ $<
+
+TEST_OBJS := $(O)/tests/crash_point.o $(filter-out $(O)/util/bperf/crash_point.o,$(OBJS))
+
+$(O)/tests/perf: $(O)/perf.o $(TEST_OBJS) | $(O)/perf
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)ln -sfn ../metrics $(O)/tests/metrics
+
+# perf finds the metrics beside itself as long as it is not installed.
 $(O)/metrics/%: metrics/%
 	$(Q)mkdir -p $(@D)
 	$(Q)cp $< $@
@@ -158,6 +191,12 @@ $(O)/tests/unit/%: tests/unit/%.c $(OBJS)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(OBJS) \
 		$(ALL_LIBS) -lcmocka
 
+# Programs for the tests that use parts of perf.
+$(O)/drivers/%: tests/drivers/%.c $(TEST_OBJS)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(TEST_OBJS) $(ALL_LIBS)
+
 $(O)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h bpf_skel/leader*.h) | $(O)/probed
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
@@ -165,7 +204,7 @@ $(O)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h bpf_skel/le
 		$(if $(SYSROOT),-static) -pthread -o $@ $< $(if $(shell grep -l "<bpf/bpf.h>" $<),-lbpf -lelf -lz)
 
 # BPF programs for the tests to count.
-$(O)/workloads/%.bpf.o: tests/workloads/%.bpf.c | $(O)/probed
+$(O)/workloads/%.bpf.o: tests/workloads/%.bpf.c $(wildcard tests/workloads/*.h) | $(O)/probed
 	$(say) BPF $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-parameter -c -o $@ $<
@@ -183,34 +222,38 @@ $(O)/foreign/foreign: tests/foreign/foreign.c | $(O)/probed
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(ALL_LIBS)
 
 foreign: $(O)/foreign/foreign $(O)/foreign/leader.bpf.o $(O)/foreign/follower.bpf.o
-workloads: $(WORKLOADS) foreign
+workloads: $(WORKLOADS) foreign drivers $(O)/tests/perf
+drivers: $(DRIVERS)
 unit: $(UNITS)
 
-# A make of its own does the work: before deps there may be no compiler to name $(O) after.
-run: ## install what is missing, build, and show two runs sharing their counters
+# A second make does the work: before deps there may be no compiler to name $(O) after.
+run: ## install what is missing, build, and show two sessions that share their counters
 	$(Q)scripts/deps build
 	$(Q)$(MAKE) --no-print-directory run-built
 
 test: deps ## install what is missing, and run all tests: unit, command line, emulated machines
 	$(Q)$(MAKE) --no-print-directory test-built
 
-test-all: deps ## the same in full length on all kernels; parts by KERNELS="6.1 6.12" PLACES="amd host"
+test-all: deps ## the same at full length on all kernels; parts with KERNELS="6.1 6.12" PLACES="amd host"
+	$(Q)scripts/deps package full || :
 	$(Q)$(MAKE) --no-print-directory TESTS=full test-built
 
 run-built: all workloads
 	$(Q)scripts/run $(O)
 
 TESTS ?= all
+# The time of the tests begins here, and includes installing and building.
+export MAKE_STARTED := $(or $(MAKE_STARTED),$(shell date +%s))
 
-# Beside what is tested stands the same with the compiler's checks, for the test of every output mode.
+# The test of every output mode also needs a perf with the compiler's sanitizers.
 test-built: all workloads unit
 	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all)
 	$(Q)$(if $(HAVE_FUZZER),$(MAKE) --no-print-directory fuzzers)
 	$(Q)O=$(O) scripts/test $(TESTS)
 
-# Objects of their own: the fuzzer wants to see which way the code goes.
+# The fuzzers need objects of their own, with instrumentation of the code's branches.
 FUZZ_SECONDS ?= 60
-FUZZ_CFLAGS = $(filter-out -Werror,$(ALL_CFLAGS)) -g -fsanitize=fuzzer-no-link,address
+FUZZ_CFLAGS = $(filter-out -Werror $(FORTIFY),$(ALL_CFLAGS)) -g -fsanitize=fuzzer-no-link,address
 HAVE_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	$(CLANG) -w -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null && echo 1)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
@@ -227,44 +270,66 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
 
 fuzzers: $(FUZZERS)
 
-# Begins with tests/fuzz/NAME.corpus, an input a line. What is found to matter stays in
-# $(O)/fuzz/corpus; a crash is kept there, too, and fails.
-fuzz: $(FUZZERS) ## feed made-up input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
+# Fuzzing begins with tests/fuzz/NAME.corpus, an input a line. $(O)/fuzz/corpus keeps inputs that reach
+# new code and inputs that crash. A crash is a failure.
+fuzz: $(FUZZERS) ## feed generated input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
 	$(Q)for fuzzer in $(FUZZERS); do \
 		O=$(O) scripts/fuzz $${fuzzer##*/} -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
 	done
 
-check: all workloads unit ## the tests that need no network and no root
+check: all workloads unit ## run the tests that need no network and no root
 	$(Q)O=$(O) scripts/test user
+
+rooms: ## write the table of rooms and files into Documentation/design.md
+	$(Q)scripts/rooms
 
 bench: ## measure the costs on the emulated PMU, as in Documentation/costs.md
 	$(Q)scripts/bench
 
-man: $(MANS) ## build the man pages (needs asciidoctor); install takes them along
+soak: all workloads ## run and disturb sessions at random, check all counts: SOAK_SECONDS=1800 SEED= PLACES=host
+	$(Q)O=$(O) scripts/soak
 
-$(O)/man/%.1: Documentation/%.txt
+coverage: ## list which part of the sources the tests of this machine reach
+	$(Q)O=$(O) scripts/coverage
+
+mutants: all workloads unit ## plant faults and see if tests notice, after make coverage: MUTANTS=200 SEED=1
+	$(Q)O=$(O) scripts/mutants
+
+man: $(MANS) ## build the man pages (needs asciidoctor); then install also installs them
+
+define make_man
 	$(say) MAN $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(ASCIIDOCTOR) -b manpage -a reproducible -a manmanual='perf' -a mansource='perf $(VERSION)' -o $@ $<
+	$(Q)scripts/rename $(NAME) manual <$< >$(@:.1=.txt)
+	$(Q)$(ASCIIDOCTOR) -b manpage -a reproducible -a manmanual='$(NAME)' -a mansource='$(NAME) $(VERSION)' \
+		-o $@ $(@:.1=.txt)
+endef
 
-install: all ## install below $(DESTDIR)$(prefix)
-	$(say) INSTALL $(DESTDIR)$(bindir)/perf
-	$(Q)install -D -m 755 $(O)/perf $(DESTDIR)$(bindir)/perf
-	$(Q)install -D -m 644 -t $(DESTDIR)$(pkgdatadir)/metrics $(wildcard metrics/*.json)
-	$(Q)install -D -m 644 completion/perf.bash $(DESTDIR)$(bashcompdir)/perf
-	$(Q)install -D -m 644 -t $(DESTDIR)$(zshcompdir) completion/_perf
-	$(Q)install -D -m 644 -t $(DESTDIR)$(fishcompdir) completion/perf.fish
-	$(Q)install -D -m 644 -t $(DESTDIR)$(docdir) README.md NEWS.md COPYING $(wildcard Documentation/*)
-	$(Q)$(if $(wildcard $(MANS)),install -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(wildcard $(MANS)))
+$(O)/man/$(NAME).1: Documentation/perf.txt scripts/rename
+	$(make_man)
 
-uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/perf $(MANS:$(O)/man/%=$(DESTDIR)$(mandir)/man1/%) \
-		$(DESTDIR)$(bashcompdir)/perf $(DESTDIR)$(zshcompdir)/_perf $(DESTDIR)$(fishcompdir)/perf.fish
-	$(Q)rm -f $(patsubst %,$(DESTDIR)$(pkgdatadir)/%,$(wildcard metrics/*.json))
-	$(Q)-rmdir $(DESTDIR)$(pkgdatadir)/metrics $(DESTDIR)$(pkgdatadir) 2>/dev/null
-	$(Q)rm -rf $(DESTDIR)$(docdir)
+$(O)/man/$(NAME)-%.1: Documentation/perf-%.txt scripts/rename
+	$(make_man)
 
-clean: ## remove everything generated (the cache of kernels for the tests stays)
+RUN_INSTALL = $(foreach v,O NAME DESTDIR bindir mandir docdir pkgdatadir pkglibdir bashcompdir zshcompdir fishcompdir,\
+	$(v)='$($(v))') scripts/install
+
+# What was built is installed as it is: root may have another PATH or compiler.
+install: $(filter all man,$(MAKECMDGOALS)) ## install below $(DESTDIR)$(prefix), with NAME=bperf beside another perf
+	$(Q)$(if $(wildcard $(O)/perf),,$(MAKE) --no-print-directory all)
+	$(say) INSTALL $(DESTDIR)$(bindir)/$(NAME)
+	$(Q)$(RUN_INSTALL)
+
+uninstall: ## remove the files that install puts there
+	$(Q)$(RUN_INSTALL) remove
+
+dist: ## write the sources of the last commit into $(O)/dist, always the same bits
+	$(Q)O='$(O)' VERSION=$(VERSION) scripts/dist
+
+deb: ## build Debian packages in $(O)/deb (needs debhelper)
+	$(Q)O='$(O)' VERSION=$(VERSION) scripts/deb
+
+clean: ## remove all generated files (the cache of kernels for the tests stays)
 	$(Q)rm -rf build
 
--include $(FUZZ_OBJS:.o=.d) $(OBJS:.o=.d) $(O)/perf.d $(wildcard $(O)/bpf_skel/*.d) $(wildcard $(O)/tests/unit/*.d)
+-include $(FUZZ_OBJS:.o=.d) $(OBJS:.o=.d) $(O)/perf.d $(O)/tests/crash_point.d $(SKELS:.skel.h=.bpf.d) $(wildcard $(O)/tests/unit/*.d $(O)/drivers/*.d)

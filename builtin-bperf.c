@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-/* perf bperf: what is shared, for administrators. */
+/* perf bperf: list, clean up and verify shared events. */
 #include "builtin.h"
 
-#include "util/attr_map.h"
-#include "util/attr_text.h"
-#include "util/capability.h"
-#include "util/config.h"
-#include "util/counter.h"
-#include "util/cpumap.h"
-#include "util/evlist.h"
-#include "util/leader.h"
-#include "util/msg.h"
-#include "util/options.h"
-#include "util/parse_events.h"
-#include "util/pmu.h"
-#include "util/registry.h"
-#include "util/shared_list.h"
-#include "util/shared_print.h"
-#include "util/target.h"
-#include "util/util.h"
-#include "util/verify.h"
+#include "util/bperf/attr_map.h"
+#include "util/bperf/foreign_pins.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/leader_find.h"
+#include "util/bperf/registry.h"
+#include "util/bperf/session.h"
+#include "util/bperf/snapshot.h"
+#include "util/cmd/bperf_print.h"
+#include "util/counter/counter.h"
+#include "util/counter/verify.h"
+#include "util/event/attr_text.h"
+#include "util/event/evlist.h"
+#include "util/event/parse_events.h"
+#include "util/event/pmu.h"
+#include "util/host/capability.h"
+#include "util/host/config.h"
+#include "util/host/cpumap.h"
+#include "util/lib/msg.h"
+#include "util/lib/parse_options.h"
+#include "util/lib/printable.h"
+#include "util/lib/program.h"
+#include "util/lib/util.h"
+#include "util/target/target.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -27,8 +32,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STATUS_FAILED 1
-#define STATUS_DIFFERS 2
+#define STATUS_FAILED	    1
+#define STATUS_DIFFERS	    2
 #define STATUS_INCONCLUSIVE 3
 
 struct bperf_cmd {
@@ -39,18 +44,25 @@ struct bperf_cmd {
 	int verbose;
 	struct config settings;
 	struct pmus *pmus;
-	struct attr_map *attr_map;	/* locked by open_shared() */
-	struct leader *leader;		/* NULL: there is none */
+	struct attr_map *attr_map;   /* opened by open_shared() */
+	struct bperf_leader *leader; /* NULL if there is none */
 };
 
 #define AT(field) offsetof(struct bperf_cmd, field)
-#define PATH_ROW { 0, "bpf-attr-map", OPT_STRING, AT(path), .arg = "path", \
-		   .help = "where the map of shared events is pinned" }
-#define VERBOSE_ROW { 'v', "verbose", OPT_COUNT, AT(verbose), .help = "say more; repeat for more" }
+#define PATH_ROW                                                                                   \
+	{                                                                                          \
+		0, "bpf-attr-map", OPT_STRING, AT(path),                                           \
+			.arg = "path", .help = "where the map of shared events is pinned"          \
+	}
+#define VERBOSE_ROW                                                                                \
+	{                                                                                          \
+		'v', "verbose", OPT_COUNT, AT(verbose),                                            \
+			.help = "print more messages; repeat for more"                             \
+	}
 
 static const struct option_row list_rows[] = {
 	PATH_ROW,
-	{ 'j', "json-output", OPT_FLAG, AT(json), .help = "print JSON" },
+	{'j', "json-output", OPT_FLAG, AT(json), .help = "print JSON"},
 	VERBOSE_ROW,
 	{},
 };
@@ -63,9 +75,9 @@ static const struct option_row prune_rows[] = {
 
 static const struct option_row verify_rows[] = {
 	PATH_ROW,
-	{ 'e', "event", OPT_STRING, AT(events), .arg = "events",
-	  .help = "events to compare; else those that are shared now" },
-	{ 0, "time", OPT_UINT, AT(ms), .arg = "ms", .help = "count that long: 1000 by default" },
+	{'e', "event", OPT_STRING, AT(events), .arg = "events",
+	 .help = "events to compare (default: those that are shared now)"},
+	{0, "time", OPT_UINT, AT(ms), .arg = "ms", .help = "how long to count (default: 1000)"},
 	VERBOSE_ROW,
 	{},
 };
@@ -77,8 +89,9 @@ static void on_signal(int sig)
 	got_signal = sig;
 }
 
-/* --- what all commands begin with --- */
+/* --- common to all commands --- */
 
+/* Return: true if the process may share. Otherwise print what it lacks. */
 static bool is_permitted(void)
 {
 	char *missing __cleanup(free_ptr) = capability__missing_to_share();
@@ -88,19 +101,38 @@ static bool is_permitted(void)
 	return !missing;
 }
 
-/* Lock the map. Return: 0; 1: there is no map; -errno after a message. */
-static int open_shared(struct bperf_cmd *cmd)
+/*
+ * Open the map, and lock it; a command that only looks goes on when the lock is not had in time.
+ * Return: 0; 1 if there is no map; -errno after a message.
+ */
+static int open_shared(struct bperf_cmd *cmd, bool only_looks)
 {
+	const uid_t *trusted = cmd->settings.trusted;
+	int err;
+
 	if (access(cmd->path, F_OK) && errno == ENOENT)
 		return 1;
 	if (!is_permitted())
 		return -EPERM;
-	return attr_map__lock(cmd->path, cmd->settings.trusted, &cmd->attr_map);
+	/* The capabilities stay raised: the whole command looks up objects by their ids. */
+	capability__raise();
+	err = attr_map__open(
+		cmd->path, trusted,
+		only_looks ? "listed without it, so the list may be of a moment in between" :
+			     "nothing can be read or changed",
+		&cmd->attr_map);
+	if (!err)
+		err = attr_map__lock(cmd->attr_map);
+	if (err == -ETIMEDOUT && only_looks)
+		return 0;
+	if (err && err != -EINTR && err != -ETIMEDOUT && !msg__nr_errors())
+		pr_err("cannot lock %s: %s", cmd->path, strerror(-err));
+	return err;
 }
 
 static int find_leader(struct bperf_cmd *cmd)
 {
-	int err = leader__find(cmd->attr_map, &cmd->leader);
+	int err = leader_find__serving(cmd->attr_map, &cmd->leader);
 
 	if (err)
 		pr_err("cannot look for the leader: %s%s", strerror(-err),
@@ -108,34 +140,46 @@ static int find_leader(struct bperf_cmd *cmd)
 	return err;
 }
 
+static void print_path(const char *before, const char *path)
+{
+	fputs(before, stdout);
+	printable__put(stdout, 0, path);
+	putchar('\n');
+}
+
 /* --- list --- */
 
-static int collect(struct bperf_cmd *cmd, struct shared_list *list)
+static int collect(struct bperf_cmd *cmd, struct snapshot *list)
 {
+	const bool has_lock = cmd->attr_map->lock.is_held;
 	int err = find_leader(cmd);
 
-	if (!err && cmd->leader)
-		leader__repair(cmd->leader);
-	if (!err)
-		err = shared_list__entries(list, cmd->attr_map);
-	if (!err && cmd->leader)
-		err = shared_list__copy(list, cmd->leader);
-	/* Nobody waits for us while we look. */
 	attr_map__unlock(cmd->attr_map);
+	if (!err && !cmd->leader && has_lock)
+		foreign_pins__remove_unused(cmd->attr_map, true);
 	if (!err && cmd->leader)
-		err = shared_list__sample(list, cmd->leader);
+		(void)session__clean_up(cmd->leader,
+					false); /* the list shows what it could not remove */
 	if (!err)
-		shared_list__find_users(list);
+		err = snapshot__pins(list, cmd->attr_map);
+	if (!err)
+		err = snapshot__entries(list, cmd->attr_map, cmd->leader);
+	if (!err && cmd->leader)
+		err = snapshot__copy(list, cmd->leader);
+	if (!err && cmd->leader)
+		err = snapshot__sample(list, cmd->leader);
+	if (!err)
+		snapshot__find_users(list);
 	return err;
 }
 
 static int list(struct bperf_cmd *cmd)
 {
-	struct shared_list shared = {};
-	int err = open_shared(cmd);
+	struct snapshot shared = {};
+	int err = open_shared(cmd, true);
 
 	if (err > 0 && !cmd->json) {
-		printf("no events are shared: there is no %s\n", cmd->path);
+		print_path("no events are shared: there is no ", cmd->path);
 		return 0;
 	}
 	if (err < 0)
@@ -146,10 +190,10 @@ static int list(struct bperf_cmd *cmd)
 			pr_err("cannot list what is shared: %s", strerror(-err));
 	}
 	if (err >= 0 && cmd->json)
-		err = shared_print__json(&shared, cmd->path, cmd->pmus);
+		err = bperf_print__json(&shared, cmd->path, cmd->pmus);
 	else if (!err)
-		shared_print__text(&shared, cmd->path, cmd->pmus);
-	shared_list__clear(&shared);
+		bperf_print__text(&shared, cmd->path, cmd->pmus);
+	snapshot__clear(&shared);
 	return err ? STATUS_FAILED : 0;
 }
 
@@ -157,7 +201,7 @@ static int list(struct bperf_cmd *cmd)
 
 static int drop_dead(void *ctx, const struct attr_map_value *value, bool *drop)
 {
-	const struct shared_list *shared = ctx;
+	const struct snapshot *shared = ctx;
 
 	for (int i = 0; i < shared->nr_entries; i++) {
 		const struct shared_entry *entry = &shared->entries[i];
@@ -169,34 +213,70 @@ static int drop_dead(void *ctx, const struct attr_map_value *value, bool *drop)
 	return 0;
 }
 
-static int prune(struct bperf_cmd *cmd)
+static int count(void *ctx, const struct attr_map_value *value __unused, bool *drop __unused)
 {
-	struct shared_list shared = {};
-	int nr_entries = 0, nr_runs = 0, err;
+	++*(int *)ctx;
+	return 0;
+}
 
-	err = open_shared(cmd);
-	if (err > 0)
-		printf("nothing to remove: there is no %s\n", cmd->path);
-	if (err)
-		return err < 0 ? STATUS_FAILED : 0;
-	err = shared_list__entries(&shared, cmd->attr_map);
-	for (int i = 0; i < shared.nr_entries; i++)
-		nr_entries += shared.entries[i].kind == ENTRY_DEAD;
+/* Remove entries that lead nowhere. leader_find__serving() removes those of links that are gone. */
+static int prune_entries(struct bperf_cmd *cmd, int *nr_removed)
+{
+	struct snapshot shared = {};
+	int before = 0, after = 0;
+	int err = attr_map__each(cmd->attr_map, count, &before);
+
+	if (!err)
+		err = leader_find__serving(cmd->attr_map, &cmd->leader);
+	if (!err)
+		err = snapshot__entries(&shared, cmd->attr_map, cmd->leader);
 	if (!err)
 		err = attr_map__each(cmd->attr_map, drop_dead, &shared);
-	shared_list__clear(&shared);
+	if (!err)
+		err = attr_map__each(cmd->attr_map, count, &after);
+	snapshot__clear(&shared);
+	*nr_removed = before - after;
+	return err;
+}
+
+static int nr_pinned(const struct bperf_cmd *cmd)
+{
+	struct foreign_pin *pins __cleanup(free_ptr) = NULL;
+	int nr = foreign_pins__list(cmd->attr_map, &pins);
+
+	return nr < 0 ? 0 : nr;
+}
+
+static int prune(struct bperf_cmd *cmd)
+{
+	int nr_entries, nr_sessions = 0, nr_pins, err;
+
+	err = open_shared(cmd, false);
+	if (err > 0)
+		print_path("nothing to remove: there is no ", cmd->path);
 	if (err)
+		return err < 0 ? STATUS_FAILED : 0;
+	nr_pins = nr_pinned(cmd);
+	err = prune_entries(cmd, &nr_entries);
+	if (err) {
 		pr_err("cannot prune %s: %s", cmd->path, strerror(-err));
-	if (!err)
-		err = find_leader(cmd);
-	if (cmd->leader) {
-		nr_runs = registry__nr_runs(cmd->leader->registry);
-		leader__repair(cmd->leader);
-		nr_runs -= registry__nr_runs(cmd->leader->registry);
+		return STATUS_FAILED;
 	}
-	if (!err)
-		printf("removed: %d dead entries, %d dead runs\n", nr_entries, nr_runs);
-	return err ? STATUS_FAILED : 0;
+	attr_map__unlock(cmd->attr_map);
+	if (cmd->leader) {
+		nr_sessions = registry__nr_sessions(bperf_leader__registry(cmd->leader));
+		attr_map__expect(cmd->attr_map, "what dead sessions left stays");
+		err = session__clean_up(cmd->leader, true);
+		nr_sessions -= registry__nr_sessions(bperf_leader__registry(cmd->leader));
+	} else {
+		foreign_pins__remove_unused(cmd->attr_map, true);
+	}
+	nr_pins -= nr_pinned(cmd);
+	printf("removed: %d dead entries, %d dead sessions", nr_entries, nr_sessions);
+	if (nr_pins > 0)
+		printf(", %d pinned leaders", nr_pins);
+	putchar('\n');
+	return 0;
 }
 
 /* --- verify --- */
@@ -212,16 +292,16 @@ static int add_text(struct bperf_cmd *cmd, struct evlist *evlist, const char *te
 	return err;
 }
 
-/* Single events as they are shared now; a group's share nothing with events that stand alone. */
+/* Add the events that are shared now, without groups: single events do not share with their members. */
 static int add_shared(struct bperf_cmd *cmd, struct evlist *evlist)
 {
-	int err = open_shared(cmd);
+	int err = open_shared(cmd, false);
 
 	if (err)
 		return err < 0 ? err : 0;
 	err = find_leader(cmd);
 	for (int slot = 0; cmd->leader && slot < MAX_EVENTS && !err; slot++) {
-		const struct reg_event *event = &cmd->leader->registry->event[slot];
+		const struct reg_event *event = &bperf_leader__registry(cmd->leader)->event[slot];
 		char *name __cleanup(free_ptr) = NULL;
 		struct perf_event_attr attr;
 		struct evsel *evsel;
@@ -244,14 +324,14 @@ static int add_shared(struct bperf_cmd *cmd, struct evlist *evlist)
 		if (err)
 			evsel__delete(evsel);
 	}
-	leader__delete(cmd->leader);
+	bperf_leader__delete(cmd->leader);
 	cmd->leader = NULL;
 	attr_map__delete(cmd->attr_map);
 	cmd->attr_map = NULL;
 	return err;
 }
 
-/* The events, once; their twins are made of them. */
+/* Add each event once. verify_cmd() makes the twins from them. */
 static int add_events(struct bperf_cmd *cmd, struct evlist *evlist)
 {
 	int err;
@@ -261,9 +341,10 @@ static int add_events(struct bperf_cmd *cmd, struct evlist *evlist)
 	err = add_shared(cmd, evlist);
 	if (err || evlist->nr)
 		return err;
-	return add_text(cmd, evlist, pmus__nr_core(cmd->pmus) ?
-				     "cpu-clock,context-switches,cycles,instructions" :
-				     "cpu-clock,context-switches");
+	return add_text(cmd, evlist,
+			pmus__nr_core(cmd->pmus) ?
+				"cpu-clock,context-switches,cycles,instructions" :
+				"cpu-clock,context-switches");
 }
 
 static const char *const verdicts[] = {
@@ -282,11 +363,12 @@ static int print_verified(const struct evlist *evlist, const struct verified *re
 	for (int i = 0; i < nr; i++) {
 		const struct verified *result = &results[i];
 
+		printable__put(stdout, -32, evlist->evsels[i]->name);
 		if (result->verdict == VERDICT_UNSUPPORTED)
-			printf("%-32s %18s %18s %18s  ", evlist->evsels[i]->name, "-", "-", "-");
+			printf(" %18s %18s %18s  ", "-", "-", "-");
 		else
-			printf("%-32s %18llu %18llu %18llu  ", evlist->evsels[i]->name,
-			       result->inner, result->plain, result->outer);
+			printf(" %18llu %18llu %18llu  ", result->inner, result->plain,
+			       result->outer);
 		printf("%s", verdicts[result->verdict]);
 		if (result->verdict == VERDICT_DIFFERS)
 			printf(" on CPU %d", result->cpu);
@@ -307,23 +389,29 @@ static int print_verified(const struct evlist *evlist, const struct verified *re
 
 static int verify_events(struct bperf_cmd *cmd, struct evlist *evlist)
 {
-	static const struct target target = { .system_wide = true };
+	static const struct target target = {.system_wide = true};
 	struct counter_plan plan = {
 		.evlist = evlist,
 		.target = &target,
+		.otherwise = "nothing can be compared",
 		.attr_map_path = cmd->path,
 		.trusted_owners = cmd->settings.trusted,
 	};
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = {.sa_handler = on_signal};
 	struct verified *results __cleanup(free_ptr) = calloc(evlist->nr, sizeof(*results));
+	int err;
 
 	if (!results)
 		return STATUS_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (verify(&plan, cmd->ms, &got_signal, results))
-		return STATUS_FAILED;
-	return print_verified(evlist, results);
+	err = verify(&plan, cmd->ms, &got_signal, results);
+	if (!err)
+		return print_verified(evlist, results);
+	/* A callee has already printed a more precise message, or a warning that nothing can be shared. */
+	if (err != -EINTR && err != COUNT_OTHERWISE && !msg__nr_errors())
+		pr_err("nothing can be compared: %s", strerror(-err));
+	return STATUS_FAILED;
 }
 
 static int verify_cmd(struct bperf_cmd *cmd)
@@ -378,24 +466,27 @@ static const struct {
 	const char *usage;
 	const char *help;
 } commands[] = {
-	{ "list", list, list_rows, "perf bperf list [--bpf-attr-map <path>] [-j]",
-	  "What is shared now, and by whom" },
-	{ "prune", prune, prune_rows, "perf bperf prune [--bpf-attr-map <path>]",
-	  "Remove what the dead have left" },
-	{ "verify", verify_cmd, verify_rows,
-	  "perf bperf verify [--bpf-attr-map <path>] [-e <events>] [--time <ms>]",
-	  "Compare shared with plain counts" },
+	{"list", list, list_rows, "perf bperf list [--bpf-attr-map <path>] [-j]",
+	 "List what is shared now, and by which sessions"},
+	{"prune", prune, prune_rows, "perf bperf prune [--bpf-attr-map <path>]",
+	 "Remove what dead sessions have left"},
+	{"verify", verify_cmd, verify_rows,
+	 "perf bperf verify [--bpf-attr-map <path>] [-e <events>] [--time <ms>]",
+	 "Compare shared with plain counts"},
 };
 
 static int usage(void)
 {
 	pr_text("\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		pr_text(" %s %s\n", i ? "      " : "Usage:", commands[i].usage);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		char *line __cleanup(free_ptr) = program__rename(commands[i].usage);
+
+		pr_text(" %s %s\n", i ? "      " : "Usage:", line ? line : "");
+	}
 	pr_text("\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		pr_text("    %-10s %s\n", commands[i].name, commands[i].help);
-	pr_text("\n See 'perf bperf COMMAND --help' for a command's options.\n\n");
+	pr_text("\n See '%s bperf COMMAND --help' for a command's options.\n\n", program__name());
 	return OPTIONS_USAGE_STATUS;
 }
 
@@ -408,7 +499,7 @@ static int run(size_t c, int argc, char **argv)
 	if (config__load(&cmd.settings))
 		goto out;
 	cmd.path = cmd.settings.attr_map;
-	first = options__parse(commands[c].rows, commands[c].usage, &cmd, argc, argv);
+	first = parse_options__parse(commands[c].rows, commands[c].usage, &cmd, argc, argv);
 	if (first >= 0 && first < argc) {
 		pr_err("%s takes no argument '%s'", commands[c].name, argv[first]);
 		first = -OPTIONS_USAGE_STATUS;
@@ -426,11 +517,24 @@ static int run(size_t c, int argc, char **argv)
 	else
 		status = commands[c].run(&cmd);
 out:
-	leader__delete(cmd.leader);
+	bperf_leader__delete(cmd.leader);
 	attr_map__delete(cmd.attr_map);
 	pmus__delete(cmd.pmus);
 	config__clear(&cmd.settings);
 	return status;
+}
+
+static void report_unknown(const char *name)
+{
+	const char *names[ARRAY_SIZE(commands) + 1] = {}, *near;
+
+	for (size_t c = 0; c < ARRAY_SIZE(commands); c++)
+		names[c] = commands[c].name;
+	near = nearest_name(name, names);
+	if (near)
+		pr_err("unknown command '%s': did you mean '%s'?", name, near);
+	else
+		pr_err("unknown command '%s'", name);
 }
 
 int cmd_bperf(int argc, char **argv)
@@ -438,7 +542,7 @@ int cmd_bperf(int argc, char **argv)
 	int status;
 
 	msg__init("perf bperf");
-	/* All the while: events are found, opened and compared by whoever asks for it. */
+	/* The capabilities stay raised: all parts of the command find, open or compare events. */
 	capability__raise();
 	for (size_t c = 0; argc > 1 && c < ARRAY_SIZE(commands); c++) {
 		if (strcmp(argv[1], commands[c].name))
@@ -451,6 +555,6 @@ int cmd_bperf(int argc, char **argv)
 		return status;
 	}
 	if (argc > 1 && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
-		pr_err("unknown command '%s'", argv[1]);
+		report_unknown(argv[1]);
 	return usage();
 }

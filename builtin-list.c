@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
-/* perf list: the names that -e and -M know. */
+/* perf list: print the names that -e and -M accept. */
 #include "builtin.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
-#include "util/bpf_target.h"
-#include "util/definitions.h"
-#include "util/event_tables.h"
-#include "util/list.h"
-#include "util/msg.h"
-#include "util/options.h"
-#include "util/pfm.h"
-#include "util/pmu.h"
-#include "util/tracepoint.h"
-#include "util/util.h"
+#include "util/cmd/list.h"
+#include "util/cmd/list_metrics.h"
+#include "util/cmd/list_pmu.h"
+#include "util/cmd/list_raw.h"
+#include "util/cmd/pager.h"
+#include "util/defs/definitions.h"
+#include "util/event/event_names.h"
+#include "util/event/evlist.h"
+#include "util/event/parse_error.h"
+#include "util/event/pfm.h"
+#include "util/event/pmu.h"
+#include "util/host/perf_event.h"
+#include "util/host/tracepoint.h"
+#include "util/lib/msg.h"
+#include "util/lib/parse_options.h"
+#include "util/lib/util.h"
+#include "util/target/bpf_prog.h"
+#include "util/target/bpf_prog_usage.h"
 
 enum section {
 	SECTION_HW = 1 << 0,
@@ -30,75 +41,147 @@ enum section {
 	SECTION_METRIC = 1 << 7,
 	SECTION_METRICGROUP = 1 << 8,
 	SECTION_ALL = (1 << 9) - 1,
-	SECTION_PFM = 1 << 9,		/* names that -e does not know: only when asked for */
-	SECTION_NONE = 1 << 10,		/* known words without events here */
-	SECTION_BPF = 1 << 11,		/* only when asked for: not events, but where to count them */
+	SECTION_PFM = 1 << 9,	/* only on request: -e does not accept these names */
+	SECTION_NONE = 1 << 10, /* words of Linux's perf without events here */
+	SECTION_BPF = 1 << 11,	/* only on request: not events, but programs to count them in */
 };
 
 static const struct {
 	const char *word;
 	enum section section;
 } section_words[] = {
-	{ "hw", SECTION_HW },
-	{ "hardware", SECTION_HW },
-	{ "sw", SECTION_SW },
-	{ "software", SECTION_SW },
-	{ "tool", SECTION_TOOL },
-	{ "cache", SECTION_CACHE },
-	{ "hwcache", SECTION_CACHE },
-	{ "pmu", SECTION_PMU },
-	{ "tracepoint", SECTION_TRACEPOINT },
-	{ "metric", SECTION_METRIC },
-	{ "metrics", SECTION_METRIC },
-	{ "metricgroup", SECTION_METRICGROUP },
-	{ "metricgroups", SECTION_METRICGROUP },
-	{ "pfm", SECTION_PFM },
-	{ "bpf", SECTION_BPF },
-	{ "sdt", SECTION_NONE },
+	{"hw", SECTION_HW},
+	{"hardware", SECTION_HW},
+	{"sw", SECTION_SW},
+	{"software", SECTION_SW},
+	{"tool", SECTION_TOOL},
+	{"cache", SECTION_CACHE},
+	{"hwcache", SECTION_CACHE},
+	{"pmu", SECTION_PMU},
+	{"tracepoint", SECTION_TRACEPOINT},
+	{"metric", SECTION_METRIC},
+	{"metrics", SECTION_METRIC},
+	{"metricgroup", SECTION_METRICGROUP},
+	{"metricgroups", SECTION_METRICGROUP},
+	{"pfm", SECTION_PFM},
+	{"bpf", SECTION_BPF},
+	{"sdt", SECTION_NONE},
 };
 
-/* Not names but forms: only for people. */
-static void list_raw(struct lister *l)
+/* Return: "filter: FIELD, FIELD" with the fields that --filter can name; owned; NULL: not known. */
+static char *filter_hint(const char *subsys, const char *name)
 {
-	static const struct list_row forms[] = {
-		{ .name = "rNNN", .type = "Raw event descriptor" },
-		{ .name = "PMU/t1=v1[,t2=v2,t3 ...]/modifier", .type = "Raw event descriptor" },
-		{ .name = "mem:<addr>[/len][:access]", .type = "Hardware breakpoint" },
-	};
-	size_t i;
+	char *path __cleanup(free_ptr) =
+		xasprintf("%s/events/%s/%s/format", tracefs_root(), subsys, name);
+	char *format __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
+	char *hint = NULL;
 
-	for (i = 0; i < ARRAY_SIZE(forms) && !l->raw && !l->json && !l->unit; i++)
-		list__row(l, &forms[i]);
+	for (char *line = format; line && (line = strstr(line, "field:")); line++) {
+		int end = strcspn(line, ";"), start;
+		char *more, *bracket;
+
+		/* The length of an array follows its name. */
+		bracket = end && line[end - 1] == ']' ? memrchr(line, '[', end) : NULL;
+		if (bracket)
+			end = bracket - line;
+		start = end;
+		while (start && (isalnum((unsigned char)line[start - 1]) || line[start - 1] == '_'))
+			start--;
+		/* The first ones are those of all tracepoints. */
+		if (!strncmp(line + start, "common_", strlen("common_")))
+			continue;
+		more = xasprintf("%s%s%.*s", hint ? hint : "filter: ", hint ? ", " : "",
+				 end - start, line + start);
+		free(hint);
+		hint = more;
+	}
+	return hint;
 }
 
 static int list_tracepoint(void *ctx, const char *subsys, const char *name)
 {
 	char *full __cleanup(free_ptr) = xasprintf("%s:%s", subsys, name);
 	const struct lister *l = ctx;
+	bool hints = l->details && !l->json && !l->raw;
+	char *hint __cleanup(free_ptr) = hints ? filter_hint(subsys, name) : NULL;
 	char encoding[64] = "";
 	uint64_t id;
 	struct list_row row = {
 		.name = full,
 		.type = "Tracepoint event",
 		.json_type = "Tracepoint event",
-		.pmu = "tracepoint",
+		.pmu = l->json ? "tracepoint" : NULL,
+		.topic = subsys,
+		.desc = hint,
 		.encoding = encoding,
 	};
 
 	if (!full)
 		return -ENOMEM;
-	/* one more file for each of thousands: not for a list of names */
+	/* A list of names does without the id: each of thousands is one more file to read. */
 	if ((l->json || l->details) && !tracepoint__id(subsys, name, &id))
-		snprintf(encoding, sizeof(encoding), "tracepoint/config=0x%llx/", (unsigned long long)id);
+		snprintf(encoding, sizeof(encoding), "tracepoint/config=0x%llx/",
+			 (unsigned long long)id);
 	list__row(ctx, &row);
 	return 0;
 }
 
 static void list_tracepoints(struct lister *l)
 {
-	/* ordinary users may not see them, which is no error here */
+	/* Not an error here: ordinary users may not be allowed to see tracepoints. */
 	if (list__has_unit(l, NULL, "tracepoint"))
 		(void)tracepoint__for_each("*", "*", true, list_tracepoint, l);
+}
+
+/* Return: whether this machine opens an event, at least at user level. */
+static bool opens(const struct evsel *evsel)
+{
+	struct perf_event_attr attr = evsel->attr;
+	int fd = perf_event__open(&attr, 0, -1, -1, 0);
+
+	if (fd == -EACCES || fd == -EPERM) {
+		attr.exclude_kernel = attr.exclude_hv = 1;
+		fd = perf_event__open(&attr, 0, -1, -1, 0);
+	}
+	if (fd < 0)
+		return false;
+	close_fd(&fd);
+	return true;
+}
+
+static void add_pfm_name(void *ctx, const char *pmu __unused, const char *name,
+			 const char *desc __unused)
+{
+	FILE *out = ctx;
+
+	fprintf(out, "%s%s", ftell(out) ? "," : "", name);
+}
+
+/* Shells complete bare names: print only those that can be counted. The library parses all at once. */
+static void list_pfm_names(struct lister *l)
+{
+	char *names __cleanup(free_ptr) = NULL;
+	struct evlist *evlist = evlist__new();
+	struct parse_error error = {};
+	struct evsel *evsel;
+	size_t size;
+	FILE *out = open_memstream(&names, &size);
+	int i;
+
+	if (out) {
+		pfm__for_each(add_pfm_name, out);
+		fclose(out);
+	}
+	if (evlist && names && *names && !pfm__parse(evlist, l->pmus, names, &error)) {
+		evlist__for_each(evlist, evsel, i) {
+			const struct list_row row = {.name = evsel->name};
+
+			if (opens(evsel))
+				list__row(l, &row);
+		}
+	}
+	parse_error__clear(&error);
+	evlist__delete(evlist);
 }
 
 static void list_pfm_event(void *ctx, const char *pmu, const char *name, const char *desc)
@@ -117,22 +200,25 @@ static void list_pfm_event(void *ctx, const char *pmu, const char *name, const c
 
 static void list_pfm(struct lister *l)
 {
-	if (pfm__is_built_in())
+	if (pfm__is_built_in() && l->raw)
+		list_pfm_names(l);
+	else if (pfm__is_built_in())
 		pfm__for_each(list_pfm_event, l);
 	else
 		pr_warn("this perf was built without libpfm4");
 }
 
-/* What there is to say of a BPF program for -b; owned. */
-static char *describe_bpf(const struct bpf_target *target, const char *why_not)
+/* Return: the description of a BPF program for -b, owned by the caller. */
+static char *describe_bpf(const struct bpf_prog *target, const char *why_not)
 {
 	char *runs __cleanup(free_ptr) =
-		target->run_cnt ? xasprintf("%llu runs", target->run_cnt) : strdup("");
-	const char *note = why_not		? "cannot be counted: " :
-			   target->is_counting	? "a part of a tool that counts: not one of \"all\"" :
-			   target->is_tail_called ? "runs that begin by tail call are not seen" :
-			   target->tail_calls	? "with what it tail-calls" :
-						  "";
+		target->run_cnt ? xasprintf("%llu executions", target->run_cnt) : strdup("");
+	const char *note =
+		why_not		       ? "cannot be counted: " :
+		target->is_counting    ? "a part of a tool that counts: not one of \"all\"" :
+		target->is_tail_called ? "executions that begin by a tail call are not counted" :
+		target->tail_calls     ? "with what it tail-calls" :
+					 "";
 
 	if (!runs)
 		return NULL;
@@ -140,40 +226,42 @@ static char *describe_bpf(const struct bpf_target *target, const char *why_not)
 			 why_not ? why_not : "");
 }
 
-static int list_one_bpf(void *ctx, struct bpf_target *target)
+static int list_one_bpf(void *ctx, struct bpf_prog *target)
 {
 	struct lister *l = ctx;
-	char buf[16], *why_not __cleanup(free_ptr) = bpf_target__why_not(target);
+	char buf[16], *why_not __cleanup(free_ptr) = bpf_prog__why_not(target);
 	char *desc __cleanup(free_ptr) = describe_bpf(target, why_not);
 	char *id __cleanup(free_ptr) = xasprintf("id:%u", target->id);
 	char *name __cleanup(free_ptr) = xasprintf("name:%s", target->name);
 	char *type __cleanup(free_ptr) =
-		xasprintf("BPF program, %s", bpf_target__type_name(target, buf));
+		xasprintf("BPF program, %s", bpf_prog__type_name(target, buf));
 	struct list_row row = {
 		.name = id,
 		.alias = *target->name ? name : NULL,
 		.type = type,
 		.json_type = type,
-		.pmu = "bpf",
+		.pmu = l->json ? "bpf" : NULL,
 		.desc = desc && *desc ? desc : NULL,
 	};
 
 	if (!desc || !id || !name || !type)
 		return -ENOMEM;
-	/* Bare names are for shells that complete what can be typed. */
+	/* Shells complete bare names: print only those that -b accepts. */
 	if (!l->raw || !why_not)
 		list__row(l, &row);
 	return 0;
 }
 
-/* The programs that -b takes. Return: 0, or -errno after a message. */
+/* List the programs that -b accepts. Return: 0, or -errno after a message. */
 static int list_bpf(struct lister *l)
 {
-	int err = bpf_target__each(list_one_bpf, l);
+	int err = bpf_prog__each(list_one_bpf, l);
 
 	if (err)
-		pr_err("cannot list BPF programs: %s", err == -EPERM ? "not permitted: needs CAP_BPF and CAP_SYS_ADMIN (run as root)" :
-							      strerror(-err));
+		pr_err("cannot list BPF programs: %s",
+		       err == -EPERM ?
+			       "not permitted: needs CAP_BPF and CAP_SYS_ADMIN (run as root)" :
+			       strerror(-err));
 	return err;
 }
 
@@ -192,7 +280,7 @@ static void list_sections(struct lister *l, unsigned int sections)
 	if (sections & SECTION_PMU)
 		list__pmus(l);
 	if (sections & SECTION_RAW)
-		list_raw(l);
+		list__raw(l);
 	if (sections & SECTION_TRACEPOINT)
 		list_tracepoints(l);
 	if (sections & SECTION_PFM)
@@ -203,20 +291,59 @@ static void list_sections(struct lister *l, unsigned int sections)
 		list__metricgroups(l);
 }
 
-/* A word of the command line: a section, or else a pattern for names of all of them. */
+/* Print why a section is empty, or a pattern has no match. */
+static void say_nothing(const struct lister *l, const char *word, unsigned int sections)
+{
+	const char *why = "";
+
+	if (l->raw || l->json)
+		return;
+	if (sections & SECTION_TRACEPOINT && access(tracefs_root(), R_OK | X_OK))
+		why = " (tracepoints are not readable: run as root)";
+	else if (sections & (SECTION_HW | SECTION_CACHE) && !pmus__nr_core(l->pmus))
+		why = " (this machine has no hardware PMU)";
+	if (l->unit)
+		pr_warn("'%s': the PMU '%s' has nothing like it", word, l->unit);
+	else if (sections == SECTION_NONE)
+		pr_warn("'%s': perf counts no statically defined tracepoints of programs: make them probes with Linux's perf (perf buildid-cache --add, perf probe), and look for sdt_*:*",
+			word);
+	else if (!(sections & ~(SECTION_METRIC | SECTION_METRICGROUP)))
+		pr_warn("'%s': no metrics are defined for this CPU (--metrics-file)", word);
+	else
+		pr_warn("'%s': nothing matches%s", word, why);
+}
+
+/* List the section that a word of the command line names, otherwise all names that match it. */
 static void list_word(struct lister *l, const char *word)
 {
-	size_t i;
+	unsigned int sections = SECTION_ALL & ~SECTION_RAW, before = l->nr;
 
-	for (i = 0; i < ARRAY_SIZE(section_words); i++) {
-		if (!strcmp(word, section_words[i].word)) {
-			list_sections(l, section_words[i].section);
-			return;
-		}
-	}
 	l->glob = word;
-	list_sections(l, SECTION_ALL & ~SECTION_RAW);
+	for (size_t i = 0; i < ARRAY_SIZE(section_words); i++) {
+		if (strcmp(word, section_words[i].word))
+			continue;
+		sections = section_words[i].section;
+		/* The forms of a PMU's events belong to its names. */
+		sections |= sections == SECTION_PMU ? SECTION_RAW : 0;
+		l->glob = NULL;
+	}
+	if (sections == SECTION_NONE)
+		l->glob = "sdt_*:*";
+	list_sections(l, sections == SECTION_NONE ? SECTION_TRACEPOINT : sections);
 	l->glob = NULL;
+	if (l->nr == before && !l->failed)
+		say_nothing(l, word, sections);
+}
+
+/* Return: the width of the terminal, or what descriptions have elsewhere. */
+static int columns_of(FILE *out)
+{
+	const char *given = getenv("COLUMNS");
+	struct winsize size;
+
+	if (given && atoi(given) > 0)
+		return atoi(given);
+	return !ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 }
 
 struct list_cmd {
@@ -235,30 +362,30 @@ static int add_metrics_file(void *ctx, const char *arg)
 #define AT(member) offsetof(struct list_cmd, member)
 
 static const struct option_row rows[] = {
-	{ 'd', "desc", OPT_FLAG, AT(lister.desc), NULL, NULL, "print descriptions (default)" },
-	{ 'v', "long-desc", OPT_FLAG, AT(lister.instances), NULL, NULL,
-	  "list every instance of a PMU, not one for its family" },
-	{ 'j', "json", OPT_FLAG, AT(lister.json), NULL, NULL, "print one JSON array" },
-	{ 'o', "output", OPT_STRING, AT(output), NULL, "file", "write to a file" },
-	{ 0, "cputype", OPT_STRING, AT(cputype), NULL, "type",
-	  "of several core PMUs list only this one, e.g. core or atom" },
-	{ 0, "debug", OPT_FLAG, AT(debug), NULL, NULL, "say more about problems" },
-	{ 0, "deprecated", OPT_FLAG, AT(lister.deprecated), NULL, NULL, "list deprecated events, too" },
-	{ 0, "details", OPT_FLAG, AT(lister.details), NULL, NULL, "print what names stand for" },
-	{ 0, "metrics-file", OPT_CALL, 0, add_metrics_file, "file",
-	  "a file or directory that defines metrics and events" },
-	{ 0, "raw-dump", OPT_FLAG, AT(lister.raw), NULL, NULL, "print bare names on one line" },
-	{ 0, "raw", OPT_FLAG, AT(lister.raw), NULL, NULL, NULL },
-	{ 0, "unit", OPT_STRING, AT(lister.unit), NULL, "PMU", "list only the events of this PMU" },
-	{ 0, NULL, OPT_FLAG, 0, NULL, NULL, NULL }
-};
+	{'d', "desc", OPT_FLAG, AT(lister.desc), .help = "print descriptions (default)"},
+	{'v', "long-desc", OPT_FLAG, AT(lister.instances),
+	 .help = "list every instance of a PMU, and long descriptions"},
+	{'j', "json", OPT_FLAG, AT(lister.json), .help = "print one JSON array"},
+	{'o', "output", OPT_STRING, AT(output), .arg = "file", .help = "write to a file"},
+	{0, "cputype", OPT_STRING, AT(cputype), .arg = "type",
+	 .help = "list only this one of several core PMUs, e.g. core or atom"},
+	{0, "debug", OPT_FLAG, AT(debug), .help = "print more details about problems"},
+	{0, "deprecated", OPT_FLAG, AT(lister.deprecated), .help = "also list deprecated events"},
+	{0, "details", OPT_FLAG, AT(lister.details), .help = "print the definition of each name"},
+	{0, "metrics-file", OPT_CALL, .call = add_metrics_file, .arg = "file",
+	 .help = "also read metrics and events from this file or directory"},
+	{0, "raw-dump", OPT_FLAG, AT(lister.raw), .help = "print bare names on one line"},
+	{0, "raw", OPT_FLAG, AT(lister.raw), .help = NULL},
+	{0, "unit", OPT_STRING, AT(lister.unit), .arg = "PMU",
+	 .help = "list only the events of this PMU"},
+	{}};
 
 static const char usage[] =
-	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|metric|metricgroup|tool|pfm|bpf|GLOB...]";
+	"perf list [<options>] [hw|sw|cache|tracepoint|pmu|sdt|metric|metricgroup|tool|pfm|bpf|GLOB...]";
 
 int cmd_list(int argc, char **argv)
 {
-	struct list_cmd cmd = { .lister = { .out = stdout, .desc = true } };
+	struct list_cmd cmd = {.lister = {.out = stdout, .desc = true}};
 	struct lister *l = &cmd.lister;
 	int i, ret = 1;
 
@@ -271,7 +398,7 @@ int cmd_list(int argc, char **argv)
 	}
 	definitions__add_places(l->defs);
 	pmus__set_definitions(l->pmus, l->defs);
-	i = options__parse(rows, usage, &cmd, argc, argv);
+	i = parse_options__parse(rows, usage, &cmd, argc, argv);
 	if (i < 0) {
 		ret = -i;
 		goto out;
@@ -290,6 +417,14 @@ int cmd_list(int argc, char **argv)
 			goto out;
 		}
 	}
+	l->columns = columns_of(l->out);
+	if (l->out == stdout && !l->raw) {
+		bool is_terminal = isatty(STDOUT_FILENO);
+
+		pager__start("list");
+		if (is_terminal && !l->json)
+			printf("\nList of pre-defined events (to be used in -e or -M):\n");
+	}
 	if (l->json)
 		fputs("[\n", l->out);
 	if (i == argc)
@@ -306,6 +441,7 @@ out:
 		pr_err("cannot write the list: %s", strerror(errno));
 		ret = 1;
 	}
+	list__clear(l);
 	pmus__delete(l->pmus);
 	definitions__delete(l->defs);
 	return ret;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-/* perf script: what perf stat record wrote, count by count, for other programs to read. */
+/* perf script: print recorded counts one by one for other programs. */
 #include "builtin.h"
 
-#include "util/aggr.h"
-#include "util/counts.h"
-#include "util/cpumap.h"
-#include "util/data_events.h"
-#include "util/data_reader.h"
-#include "util/evlist.h"
-#include "util/msg.h"
-#include "util/options.h"
-#include "util/pmu.h"
-#include "util/stat_report.h"
-#include "util/thread_map.h"
-#include "util/util.h"
+#include "util/cmd/stat_report.h"
+#include "util/data/peek.h"
+#include "util/data/reader.h"
+#include "util/data/replay.h"
+#include "util/event/counts.h"
+#include "util/event/evlist.h"
+#include "util/event/pmu.h"
+#include "util/host/cpumap.h"
+#include "util/lib/msg.h"
+#include "util/lib/parse_options.h"
+#include "util/lib/printable.h"
+#include "util/lib/util.h"
+#include "util/report/aggr.h"
+#include "util/target/thread_map.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,38 +29,36 @@ struct script_cmd {
 	struct evlist *evlist;
 	struct pmus *pmus;
 	struct data_reader *reader;
-	struct data_events events;
-	bool is_ready;			/* the counts of all events have a place */
-	struct counts **last;		/* per event: those of the round before */
-	bool is_over;			/* the final round has come */
-	bool is_pending;		/* counts of a round that has not ended */
+	struct data_replay events;
+	bool is_ready;	      /* get_ready() has made room for all counts */
+	struct counts **last; /* per event: its counts in the previous round */
+	bool is_over;	      /* the final round has been printed */
+	bool is_pending;      /* there are counts of a round without an end yet */
 	uint64_t nr_rounds;
 };
 
 /*
- * As Linux's perf has it: counts of the whole as they are recorded, sums so far; those of anything
- * smaller (by CPU, thread, socket) since the round before, scaled.
+ * Return: the counts to print, like Linux's perf. Global counts are as recorded, sums so far. Counts
+ * by CPU, thread, socket and the like are scaled, and since the previous round.
  */
-static struct counts_values to_print(const struct script_cmd *cmd, const struct evsel *evsel, int cpu,
-				     int thread)
+static struct counts_values to_print(const struct script_cmd *cmd, const struct evsel *evsel,
+				     int cpu, int thread)
 {
-	struct counts_values now = *counts__at(evsel->counts, cpu, thread), *last;
+	struct counts_values now = *counts__at(evsel->counts, cpu, thread), delta, *last;
 
 	if (cmd->events.config.aggr_mode == AGGR_GLOBAL)
 		return now;
 	last = counts__at(cmd->last[evsel->idx], cpu, thread);
-	now.val -= last->val;
-	now.ena -= last->ena;
-	now.run -= last->run;
-	*last = *counts__at(evsel->counts, cpu, thread);
+	delta = counts_values__since(&now, last);
+	*last = now;
 	if (cmd->events.config.scale)
-		now.val = counts_values__scaled(&now);
-	return now;
+		delta.value = counts_values__scaled(&delta);
+	return delta;
 }
 
 static void print_event(const struct script_cmd *cmd, const struct evsel *evsel, uint64_t time_ns)
 {
-	/* Counts of several threads together stand with the first. */
+	/* A count of several threads together is stored with the first one. */
 	int nr_threads = evsel->threads && !evsel->threads_as_one ? evsel->threads->nr : 1;
 
 	for (int thread = 0; thread < nr_threads; thread++) {
@@ -68,20 +68,22 @@ static void print_event(const struct script_cmd *cmd, const struct evsel *evsel,
 			if (evsel->counts)
 				counts = to_print(cmd, evsel, cpu, thread);
 
-			printf("%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %s\n",
+			printf("%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " ",
 			       evsel->cpus->cpu[cpu],
 			       evsel->threads ? evsel->threads->thread[thread].tid : -1,
-			       counts.val, counts.ena, counts.run, time_ns, evsel->name);
+			       counts.value, counts.enabled_ns, counts.running_ns, time_ns);
+			printable__put(stdout, 0, evsel->name);
+			putchar('\n');
 		}
 	}
 }
 
-/* What has been counted until then. */
+/* Print all counts of the round that this record ends. */
 static int print_round(struct script_cmd *cmd, struct data_record *record)
 {
 	struct data_round_end round;
 	struct evsel *evsel;
-	int i, err = data_events__take_round(&cmd->events, record, &round);
+	int i, err = data_replay__take_round(&cmd->events, record, &round);
 
 	if (err)
 		return err;
@@ -92,7 +94,7 @@ static int print_round(struct script_cmd *cmd, struct data_record *record)
 		print_event(cmd, evsel, round.time_ns);
 	cmd->is_over = round.is_final;
 	cmd->is_pending = false;
-	/* Whoever reads intervals of a stream wants them now. */
+	/* Flush, or the reader of a stream would get each interval late. */
 	if (!fflush(stdout))
 		return 0;
 	err = -errno;
@@ -100,10 +102,10 @@ static int print_round(struct script_cmd *cmd, struct data_record *record)
 	return err;
 }
 
-/* All is known that comes before the first counts. */
+/* Make room for counts: all records that come before the first counts have been read. */
 static int get_ready(struct script_cmd *cmd)
 {
-	int i, err = data_events__complete(&cmd->events);
+	int i, err = data_replay__complete(&cmd->events);
 	struct evsel *evsel;
 
 	if (err)
@@ -128,19 +130,19 @@ static int take(struct script_cmd *cmd, struct data_record *record)
 	int err;
 
 	if (!has_counts)
-		return cmd->is_ready ? 0 : data_events__take(&cmd->events, record);
+		return cmd->is_ready ? 0 : data_replay__take(&cmd->events, record);
 	if (!cmd->is_ready) {
 		err = get_ready(cmd);
 		if (err)
 			return err;
 	}
-	/* Behind the final round is nothing that has been counted. */
+	/* Ignore records after the final round: they have no counts of the session. */
 	if (cmd->is_over)
 		return 0;
 	if (record->type == RECORD_STAT_ROUND)
 		return print_round(cmd, record);
 	cmd->is_pending = true;
-	return data_events__take_stat(&cmd->events, record);
+	return data_replay__take_stat(&cmd->events, record);
 }
 
 static int print_all(struct script_cmd *cmd)
@@ -152,7 +154,7 @@ static int print_all(struct script_cmd *cmd)
 	while (!err && (more = data_reader__next(cmd->reader, &record)))
 		err = more < 0 ? more : take(cmd, &record);
 	if (!err && (!cmd->nr_rounds || cmd->is_pending))
-		err = data_events__cut_short(&cmd->events);
+		err = data_replay__cut_short(&cmd->events);
 	if (err == -ENOMEM)
 		pr_err("out of memory");
 	return err;
@@ -161,11 +163,10 @@ static int print_all(struct script_cmd *cmd)
 #define AT(member) offsetof(struct script_cmd, member)
 
 static const struct option_row rows[] = {
-	{ 'i', "input", OPT_STRING, AT(input), .arg = "file",
-	  .help = "read this file: perf.data, or stdin when that is a pipe" },
-	{ 'v', "verbose", OPT_COUNT, AT(verbose), .help = "say more; repeat for more" },
-	{}
-};
+	{'i', "input", OPT_STRING, AT(input), .arg = "file",
+	 .help = "read this file (default: perf.data, or stdin if that is a pipe)"},
+	{'v', "verbose", OPT_COUNT, AT(verbose), .help = "print more messages; repeat for more"},
+	{}};
 
 int cmd_script(int argc, char **argv)
 {
@@ -173,11 +174,11 @@ int cmd_script(int argc, char **argv)
 	int first, status = STATUS_NO_DATA;
 
 	msg__init("perf script");
-	first = options__parse(rows, "perf script [-i FILE]", &cmd, argc, argv);
+	first = parse_options__parse(rows, "perf script [-i FILE]", &cmd, argc, argv);
 	if (first < 0)
 		return -first;
 	if (first < argc) {
-		pr_err("%s: no argument is expected (a file: -i)", argv[first]);
+		pr_err("%s: no argument is expected (a file: -i)", shown_arg(argv[first]));
 		return OPTIONS_USAGE_STATUS;
 	}
 	msg__set_verbose(cmd.verbose);
@@ -195,9 +196,49 @@ int cmd_script(int argc, char **argv)
 		free(cmd.last[i]);
 	free(cmd.last);
 	if (cmd.evlist)
-		data_events__clear(&cmd.events);
+		data_replay__clear(&cmd.events);
 	evlist__delete(cmd.evlist);
 	pmus__delete(cmd.pmus);
 	data_reader__delete(cmd.reader);
 	return status;
+}
+
+/* Return: the value of an option, in this argument or the next one; NULL: another option. */
+static const char *value_of(char **argv, int *i, const char *option)
+{
+	size_t len = strlen(option);
+
+	if (strncmp(argv[*i], option, len))
+		return NULL;
+	if (!argv[*i][len])
+		return argv[++*i];
+	if (option[1] != '-')
+		return argv[*i] + len;
+	return argv[*i][len] == '=' ? argv[*i] + len + 1 : NULL;
+}
+
+static bool is_own_flag(const char *arg)
+{
+	return (arg[0] == '-' && arg[1] == 'v' && !arg[strspn(arg + 1, "v") + 1]) ||
+	       !strcmp(arg, "--verbose") || !strcmp(arg, "--no-verbose");
+}
+
+bool cmd_script_is_ours(int argc, char **argv)
+{
+	const char *input = NULL, *value;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help") ||
+		    !strcmp(argv[i], "--list-opts"))
+			return true;
+		if (is_own_flag(argv[i]))
+			continue;
+		value = value_of(argv, &i, "-i");
+		if (!value && i < argc)
+			value = value_of(argv, &i, "--input");
+		if (!value)
+			return i >= argc; /* -i without a file: ours prints the error */
+		input = value;
+	}
+	return !peek__is_foreign(input ? input : data_path(STDIN_FILENO));
 }

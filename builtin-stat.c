@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-/* perf stat: from the command line (util/stat_cmd.h) to a plan; util/stat_run.c carries it out. */
+/* perf stat: turn the command line into a plan, carry it out, print. */
 #include "builtin.h"
 
-#include "util/bpf_target.h"
-#include "util/capability.h"
-#include "util/cgroup.h"
-#include "util/data_reader.h"
-#include "util/definitions.h"
-#include "util/evlist.h"
-#include "util/msg.h"
-#include "util/options.h"
-#include "util/pmu.h"
-#include "util/stat_cmd.h"
-#include "util/stat_record.h"
-#include "util/stat_report.h"
-#include "util/thread_map.h"
-#include "util/tool_facts.h"
-#include "util/util.h"
-#include "util/workload.h"
+#include "util/cmd/stat_cmd.h"
+#include "util/cmd/stat_conflicts.h"
+#include "util/cmd/stat_evlist.h"
+#include "util/cmd/stat_options.h"
+#include "util/cmd/stat_output.h"
+#include "util/cmd/stat_report.h"
+#include "util/cmd/stat_sinks.h"
+#include "util/data/reader.h"
+#include "util/data/record.h"
+#include "util/defs/definitions.h"
+#include "util/event/evlist.h"
+#include "util/event/pmu.h"
+#include "util/event/tool_values.h"
+#include "util/host/capability.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/report/stat.h"
+#include "util/run/assign.h"
+#include "util/run/run.h"
+#include "util/target/bpf_prog_list.h"
+#include "util/target/cgroup_list.h"
+#include "util/target/thread_map.h"
+#include "util/target/workload.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -25,83 +32,106 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* The one thing that signal handlers write. */
+/* Signal handlers write nothing else. */
 static volatile sig_atomic_t got_signal;
 
-/* What is typed on a terminal, the kernel sends to its whole foreground. */
+/* Ctrl-C reaches the whole foreground process group. */
 static void on_signal(int sig, siginfo_t *info, void *context __unused)
 {
 	got_signal = info->si_code == SI_KERNEL && !got_signal ? sig | SIGNAL_TYPED : sig;
 }
 
-/* Who reads what is recorded may go away; that is an error of writing then. */
+/* The reader of the pipe may exit: get EPIPE instead of SIGPIPE. */
 static void on_pipe(int sig __unused)
 {
 }
 
 static void handle_signals(const struct stat_cmd *cmd)
 {
-	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
-	struct sigaction pipe = { .sa_handler = on_pipe }, old;
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+	struct sigaction pipe = {.sa_handler = on_pipe};
 
-	/* No SA_RESTART: waiting for a lock ends, too. What was ignored stays so: nohup, "&". */
-	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
+	/*
+	 * No SA_RESTART: a signal also ends a wait for a lock. A shell without job control starts "perf &"
+	 * with SIGINT ignored; like Linux's perf, handle it anyway, so that kill -INT works. Leave SIGHUP
+	 * alone for nohup.
+	 */
+	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* Not ignored: the command would inherit that. */
-	if (cmd->run.record)
+	/* The command would inherit an ignored signal, but not a handler. */
+	if (cmd->record)
 		sigaction(SIGPIPE, &pipe, NULL);
 }
 
-/*
- * --pre and --post; a signal ends them as it ends what is counted. Whether the series goes on; the
- * status is that of wait modulo 256, so a command's own failure is 0.
- */
-static bool is_done(const struct stat_cmd *cmd, char *command, int *status)
+/* Return: the exit status that a shell gives a command with this wait(2) status. */
+static int shell_status(int status)
 {
-	char *argv[] = { "/bin/sh", "-c", command, NULL };
-	const struct stat_record *record = cmd->run.record;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/*
+ * Run the command of --pre or --post; a signal ends it like the workload.
+ * Return: true if the series continues; otherwise *status is the command's exit status.
+ */
+static bool run_hook(const struct stat_cmd *cmd, char *command, int *status)
+{
+	const char *effect =
+		command == cmd->pre ? "this repeat is not counted" : "no repeat follows";
+	char *argv[] = {"/bin/sh", "-c", command, NULL};
 	struct workload shell;
 	int err;
 
 	if (!command)
 		return true;
-	err = workload__fork(&shell, argv, record && stat_record__is_stdout(record));
+	err = workload__fork(&shell, argv, cmd->run.stdout_has_data);
 	if (!err)
 		err = workload__start(&shell);
 	if (!err && !workload__wait_unless(&shell, &got_signal))
 		workload__end(&shell);
+	if (!err && shell.is_lost)
+		err = -ECHILD;
 	if (err)
-		pr_err("'%s' failed: %s: this run is not counted", command, strerror(-err));
+		pr_err("'%s' failed: %s: %s", command, strerror(-err), effect);
 	else if (shell.status && !got_signal)
-		pr_err("'%s' failed: this run is not counted", command);
+		pr_err("'%s' failed: %s", command, effect);
 	if (err || shell.status)
-		*status = shell.status & 0xff;
+		*status = err ? STATUS_FAILED : shell_status(shell.status);
 	err = err || shell.status;
 	workload__delete(&shell);
 	return !err && !got_signal;
 }
 
+/* Return: 0 or -errno after a message. */
+static int finish(struct stat_cmd *cmd)
+{
+	return stat_sinks__finish(cmd->run.sinks, &cmd->run);
+}
+
+/* Return: an exit status, which is the workload's if all went well. */
 static int run_all(struct stat_cmd *cmd)
 {
-	const struct stat_config *config = &cmd->run.config;
+	const struct report_options *options = &cmd->run.config.options;
 	const struct stat_times nothing = {};
 	int status = 0;
 
-	for (int i = 0; (!config->run_count || i < config->run_count) && !got_signal; i++) {
-		int failed;
+	for (int i = 0; (!options->run_count || i < options->run_count) && !got_signal; i++) {
+		enum stat_status failed;
 
-		if (config->verbose && config->run_count > 1)
-			fprintf(config->output, "[ perf stat: executing run #%d ... ]\n", i + 1);
-		if (!is_done(cmd, cmd->pre, &status)) {
-			/* There is a table all the same: of what has not been counted. */
-			bool is_due = !i || (!config->run_count && !got_signal);
+		if (options->verbose && options->run_count > 1)
+			fprintf(cmd->run.config.env.output,
+				"[ perf stat: executing run #%d ... ]\n", i + 1);
+		if (!run_hook(cmd, cmd->pre, &status)) {
+			/* Print the table anyway: all rows are <not counted>. */
+			bool is_due = !i || (!options->run_count && !got_signal);
 
-			if (is_due && stat__run_done(cmd->run.stat, &nothing))
+			if (got_signal && !cmd->run.has_begun)
+				return status;
+			if (is_due && stat__add_repeat(cmd->stat, &nothing))
 				return STATUS_FAILED;
-			if (is_due && !config->run_count && stat__print(cmd->run.stat))
+			if (is_due && !options->run_count && finish(cmd))
 				return STATUS_FAILED;
 			break;
 		}
@@ -110,20 +140,20 @@ static int run_all(struct stat_cmd *cmd)
 		failed = stat_run__once(&cmd->run, &status);
 		if (failed)
 			return failed;
-		if (!config->run_count && stat__print(cmd->run.stat))
+		if (!options->run_count && finish(cmd))
 			return STATUS_FAILED;
-		if (!status && !is_done(cmd, cmd->post, &status))
+		if (!status && !run_hook(cmd, cmd->post, &status))
 			break;
 		/* A workload that died by a signal ends the series. */
 		if (cmd->run.was_killed)
 			break;
 	}
-	if (config->run_count && stat__print(cmd->run.stat))
+	if (options->run_count && finish(cmd))
 		return STATUS_FAILED;
 	return status;
 }
 
-/* -b. Return: 0, or an exit status after a message. */
+/* Find the BPF programs of -b. Return: 0 or -errno after a message. */
 static int find_progs(struct stat_cmd *cmd)
 {
 	struct counter_plan *plan = &cmd->run.plan;
@@ -132,108 +162,108 @@ static int find_progs(struct stat_cmd *cmd)
 
 	if (missing) {
 		pr_err("-b: not permitted: lacks %s (run as root)", missing);
-		return STATUS_FAILED;
+		return -EPERM;
 	}
-	err = bpf_targets__new(cmd->run.target.bpf_list, &cmd->progs);
+	err = bpf_prog_list__new(cmd->run.target.bpf_list, &cmd->progs);
 	if (err)
-		return err == -EINVAL ? STATUS_INVALID : STATUS_FAILED;
+		return err;
+	cmd->progs->by_row = cmd->run.config.options.aggr_mode == AGGR_PROG;
 	plan->progs = cmd->progs;
 	plan->prog_rows = thread_map__new_progs(cmd->progs);
 	if (!plan->prog_rows)
-		pr_err("%s", strerror(ENOMEM));
-	return plan->prog_rows ? 0 : STATUS_FAILED;
+		pr_err("out of memory");
+	return plan->prog_rows ? 0 : -ENOMEM;
 }
 
-/* What a report has to know of the run. */
-static void fill_extra(struct stat_cmd *cmd)
+/* Note for perf stat report how the run was started. */
+static void fill_annotations(struct stat_cmd *cmd)
 {
-	const struct stat_config *config = &cmd->run.config;
 	const struct target *target = &cmd->run.target;
-	const struct metric_plan *metrics = &cmd->metrics;
 	struct evsel *evsel;
 	int i;
 
-	cmd->extra = (struct stat_extra){
+	cmd->annotations = (struct annotations){
 		.is_workload =
 			target->argc && target__has_task(target) && !target__is_attached(target),
 		.is_system_wide = target->system_wide,
-		.no_merge = config->no_merge,
-		.for_each_cgroup = config->for_each_cgroup,
-		.null_run = config->null_run,
-		.no_metrics = config->no_metrics,
-		.metric_only = config->metric_only,
-		.summary = config->summary,
-		.percore_show_thread = config->percore_show_thread,
+		.options = cmd->run.config.options,
 		.detail = cmd->detail,
-		.metrics = metrics->names,
-		.topdown = metrics->topdown,
-		.transaction = metrics->transaction,
-		.smi_cost = metrics->smi_cost,
-		.td_level = metrics->td_level,
-		.metric_no_group = metrics->options.no_group,
-		.metric_no_merge = metrics->options.no_merge,
-		.metric_no_threshold = metrics->options.no_threshold,
+		.metrics = cmd->metrics,
 	};
 	evlist__for_each(cmd->evlist, evsel, i)
-		cmd->extra.has_defaults |= evsel->is_default;
-	cmd->run.extra = &cmd->extra;
+		cmd->annotations.has_defaults |= evsel->is_default;
 }
 
-/* perf stat record. Return: 0, or an exit status after a message. */
+/* perf stat record. Return: 0 or -errno after a message. */
 static int open_record(struct stat_cmd *cmd, int argc, char **argv)
 {
-	if (stat_cmd__check_record(cmd) ||
-	    stat_record__new(cmd->data_path, argc, argv, &cmd->run.record))
-		return STATUS_NO_DATA;
-	fill_extra(cmd);
-	/* Of the two, a pipe gets the data. */
-	cmd->quiet |= stat_record__is_stdout(cmd->run.record);
+	int err = stat_cmd__check_record(cmd);
+
+	if (!err)
+		err = stat_record__new(cmd->data_path, argc, argv, &cmd->record);
+	if (err)
+		return err;
+	fill_annotations(cmd);
+	/* stdout carries the data: print no table. */
+	cmd->run.stdout_has_data = stat_record__is_stdout(cmd->record);
+	cmd->quiet |= cmd->run.stdout_has_data;
 	return 0;
 }
 
+/* Return: the status for -errno of a function that has written a message. */
+static enum stat_status status_of(int err)
+{
+	return !err ? STATUS_OK : err == -EINVAL ? STATUS_INVALID : STATUS_FAILED;
+}
+
+/* Settle what is counted. Return: 0 or -errno after a message. */
+static int choose_events(struct stat_cmd *cmd)
+{
+	int err = cmd->run.target.bpf_list ? find_progs(cmd) : 0;
+
+	if (!err)
+		err = stat_cmd__add_events(cmd);
+	return err ? err : stat_run__assign(&cmd->run);
+}
+
+/* Count and print. Return: an exit status. */
 static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 {
-	int status, err;
+	int err, status;
 
-	status = cmd->run.target.bpf_list ? find_progs(cmd) : 0;
-	if (status)
-		return status;
-	err = stat_cmd__add_events(cmd);
-	if (err) {
-		if (err == -ENOMEM)
-			pr_err("out of memory");
-		return err == -ENOMEM ? STATUS_FAILED : STATUS_INVALID;
-	}
-	status = stat_run__assign(&cmd->run);
-	if (!status && cmd->data_path)
-		status = open_record(cmd, argc, argv);
-	if (status)
-		return status;
-	if (cmd->has_control)
-		cmd->run.control = &cmd->control;
-	status = stat_cmd__open_output(cmd);
-	if (status)
-		return status;
-	cmd->run.stat = stat__new(&cmd->run.config, cmd->evlist);
-	if (!cmd->run.stat) {
+	err = choose_events(cmd);
+	if (err)
+		return status_of(err);
+	if (cmd->data_path && open_record(cmd, argc, argv))
+		return STATUS_NO_DATA;
+	err = stat_cmd__open_output(cmd);
+	if (err)
+		return status_of(err);
+	cmd->stat = stat__new(&cmd->run.config, cmd->evlist);
+	if (!cmd->stat) {
 		pr_err("%s", strerror(errno));
 		return STATUS_FAILED;
 	}
+	stat_cmd__add_sinks(cmd);
 	handle_signals(cmd);
 	status = run_all(cmd);
-	stat_run__end(&cmd->run);
+	if (got_signal && !cmd->run.has_begun)
+		pr_err("ended by SIG%s before counting began",
+		       sigabbrev_np(got_signal & ~SIGNAL_TYPED));
 	if (stat_cmd__close_output(cmd) && !status)
 		status = STATUS_FAILED;
-	if (cmd->run.record && cmd->run.has_counted)
-		stat_record__finish(cmd->run.record);
-	else if (cmd->run.record && !status)
-		status = STATUS_NO_DATA;	/* said by whoever failed */
-	if (cmd->run.record && stat_record__has_failed(cmd->run.record))
+	/* A message has been written by now. */
+	if (cmd->record && !cmd->run.has_counted && !status)
 		status = STATUS_NO_DATA;
+	if (cmd->record && stat_record__has_failed(cmd->record))
+		status = STATUS_NO_DATA;
+	/* Leaving may have to wait for other sessions. */
+	stat_run__end(&cmd->run);
+	msg__print_warnings();
 	return status;
 }
 
-/* What the configuration files say is the default of options. */
+/* Configuration files set option defaults. */
 static int load_settings(struct stat_cmd *cmd)
 {
 	const struct config *settings = &cmd->settings;
@@ -242,7 +272,7 @@ static int load_settings(struct stat_cmd *cmd)
 	if (err)
 		return err;
 	cmd->no_big_num = settings->no_big_num;
-	cmd->run.config.no_csv_summary = settings->no_csv_summary;
+	cmd->run.config.options.no_csv_summary = settings->no_csv_summary;
 	cmd->run.share_events = settings->bpf_counter_events;
 	cmd->run.plan.attr_map_path = settings->attr_map;
 	cmd->run.plan.trusted_owners = settings->trusted;
@@ -251,16 +281,17 @@ static int load_settings(struct stat_cmd *cmd)
 
 static void clear(struct stat_cmd *cmd)
 {
-	stat_record__delete(cmd->run.record);
-	stat__delete(cmd->run.stat);
+	stat_record__delete(cmd->record);
+	stat__delete(cmd->stat);
+	stat_explain__clear(&cmd->explain_sink);
 	config__clear(&cmd->settings);
 	thread_map__delete(cmd->run.plan.prog_rows);
-	bpf_targets__delete(cmd->progs);
-	if (cmd->has_control)
+	bpf_prog_list__delete(cmd->progs);
+	if (cmd->run.control)
 		control__close(&cmd->control);
 	if (cmd->file)
-		(void)stat_cmd__close_output(cmd);	/* nothing has been counted */
-	metric_plan__clear(&cmd->metrics);
+		(void)stat_cmd__close_output(cmd); /* nothing has been counted */
+	metric_options__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
 	cgroup_list__delete(cmd->run.plan.cgroups);
 	free(cmd->cgroup_of);
@@ -289,11 +320,30 @@ static int prepare(struct stat_cmd *cmd)
 	definitions__add_places(cmd->defs);
 	pmus__set_definitions(cmd->pmus, cmd->defs);
 	cmd->run.plan.evlist = cmd->evlist;
-	cmd->run.config.target = &cmd->run.target;
-	cmd->run.config.literal = tool__literal;
-	cmd->run.config.defs = cmd->defs;
-	cmd->run.config.pmus = cmd->pmus;
+	cmd->run.config.env.target = &cmd->run.target;
+	cmd->run.config.env.literal = tool__literal;
+	cmd->run.config.env.defs = cmd->defs;
+	cmd->run.config.env.pmus = cmd->pmus;
 	return load_settings(cmd);
+}
+
+/*
+ * Programs read rows of CSV and JSON from stderr: without -v, no warning gets among them. Warnings of
+ * the options themselves have been kept until here.
+ */
+static void settle_messages(const struct stat_cmd *cmd)
+{
+	const struct report_options *options = &cmd->run.config.options;
+	bool is_for_programs = options->csv_sep || options->json;
+	bool on_stderr = cmd->output_path ? !strcmp(cmd->output_path, "-") :
+					    cmd->log_fd == NO_LOG_FD || !cmd->log_fd;
+
+	msg__set_verbose(options->verbose);
+	if (cmd->quiet || (is_for_programs && on_stderr && !options->verbose && !cmd->explain))
+		msg__hide(MSG_HIDE_WARNINGS);
+	else if (is_for_programs)
+		msg__hide(MSG_HIDE_HINTS);
+	msg__print_warnings();
 }
 
 static int report(struct stat_cmd *cmd, int argc, char **argv)
@@ -305,11 +355,11 @@ static int report(struct stat_cmd *cmd, int argc, char **argv)
 	if (first < 0)
 		return -first;
 	if (first < argc) {
-		pr_err("%s: no argument is expected (a file: -i)", argv[first]);
-		return OPTIONS_USAGE_STATUS;
+		pr_err("%s: no argument is expected (a file: -i)", shown_arg(argv[first]));
+		return STATUS_USAGE;
 	}
-	cmd->run.config.big_num = !cmd->no_big_num;
-	msg__set_verbose(cmd->run.config.verbose);
+	cmd->run.config.options.big_num = !cmd->no_big_num;
+	settle_messages(cmd);
 	if (stat_cmd__check_output(cmd))
 		return STATUS_INVALID;
 	if (!cmd->input_path)
@@ -317,38 +367,41 @@ static int report(struct stat_cmd *cmd, int argc, char **argv)
 	return stat_report__print(cmd, cmd->input_path);
 }
 
-/* From options to an exit status; the command begins at @first. */
+static void complete_options(struct stat_cmd *cmd, int argc, char **argv)
+{
+	struct report_options *options = &cmd->run.config.options;
+
+	if (options->aggr_mode == AGGR_UNSET)
+		options->aggr_mode = AGGR_GLOBAL;
+	cmd->run.target.argv = argv;
+	cmd->run.target.argc = argc;
+	options->big_num = !cmd->no_big_num;
+	options->bpf_prog_list = cmd->run.target.bpf_list;
+	settle_messages(cmd);
+}
+
+/* The options have been read; the command begins at @first. Return: an exit status. */
 static int count(struct stat_cmd *cmd, int argc, char **argv, int first)
 {
-	int err, status = STATUS_INVALID;
+	int err;
 
-	if (cmd->run.config.aggr_mode == AGGR_UNSET)
-		cmd->run.config.aggr_mode = AGGR_GLOBAL;
-	cmd->run.target.argv = argv + first;
-	cmd->run.target.argc = argc - first;
-	cmd->run.config.big_num = !cmd->no_big_num;
-	msg__set_verbose(cmd->run.config.verbose);
-	cmd->run.config.bpf_prog_list = cmd->run.target.bpf_list;
+	complete_options(cmd, argc - first, argv + first);
 	err = target__validate(&cmd->run.target);
-	if (!err)
-		err = stat_cmd__add_metrics(cmd);
-	if (err > 0)
-		status = err;
-	if (!err) {
-		stat_cmd__widen_target(cmd);
-		err = stat_cmd__check(cmd);
+	if (err)
+		return status_of(err);
+	err = stat_cmd__add_metrics(cmd);
+	if (err)
+		return err == -ENOENT ? STATUS_NO_METRIC : status_of(err);
+	err = stat_cmd__check(cmd);
+	if (err)
+		return status_of(err);
+	if (cmd->control_spec) {
+		if (control__open(&cmd->control, cmd->control_spec))
+			return STATUS_USAGE;
+		cmd->run.control = &cmd->control;
 	}
-	if (!err && cmd->control_spec) {
-		err = control__open(&cmd->control, cmd->control_spec);
-		cmd->has_control = !err;
-		if (err)
-			status = OPTIONS_USAGE_STATUS;
-	}
-	if (!err) {
-		stat_cmd__warn(cmd);
-		status = run_cmd(cmd, argc, argv);
-	}
-	return status;
+	stat_cmd__warn(cmd);
+	return run_cmd(cmd, argc, argv);
 }
 
 /* Options may stand on both sides of the word; with it, -o is where the data go. */
@@ -369,15 +422,17 @@ int cmd_stat(int argc, char **argv)
 {
 	struct stat_cmd cmd = {
 		.log_fd = NO_LOG_FD,
-		.metrics = { .td_level = 1 },
-		.run = { .config = { .aggr_mode = AGGR_UNSET, .run_count = 1 },
-			 .signal = &got_signal },
+		.metrics = {.td_level = 1},
+		.run = {.config.options = {.aggr_mode = AGGR_UNSET, .run_count = 1},
+			.signal = &got_signal},
 	};
 	int first, status;
 
 	msg__init("perf stat");
 	setlocale(LC_ALL, "");
+	msg__defer_warnings();
 	if (prepare(&cmd)) {
+		msg__print_warnings();
 		clear(&cmd);
 		return STATUS_FAILED;
 	}
@@ -391,7 +446,8 @@ int cmd_stat(int argc, char **argv)
 	else
 		status = count(&cmd, argc, argv, first);
 	clear(&cmd);
-	/* A command that answers it, by exiting as it likes, is what whoever typed it meant. */
+	msg__print_warnings();
+	/* If the command handled Ctrl-C and exited, report its status instead of dying by the signal. */
 	if (got_signal && !((got_signal & SIGNAL_TYPED) && cmd.run.has_exited)) {
 		signal(got_signal & ~SIGNAL_TYPED, SIG_DFL);
 		raise(got_signal & ~SIGNAL_TYPED);

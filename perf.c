@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
+/* perf: find the command and run it. */
 #include "builtin.h"
-#include "util/capability.h"
-#include "util/msg.h"
-#include "util/util.h"
+#include "util/cmd/global_options.h"
+#include "util/cmd/man_page.h"
+#include "util/cmd/pager.h"
+#include "util/cmd/pass_on.h"
+#include "util/host/capability.h"
+#include "util/host/config.h"
+#include "util/host/next_perf.h"
+#include "util/lib/msg.h"
+#include "util/lib/program.h"
+#include "util/lib/util.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#define STATUS_USAGE 1
+#define STATUS_USAGE	  1
 #define STATUS_BAD_OPTION 129
 
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
 
+/* The arguments of main(), to be passed on. */
+static char **all_args;
+
 static const struct command {
 	const char *name;
-	int (*run)(int argc, char **argv);
 	const char *help;
+	int (*run)(int argc, char **argv);
+	/* NULL: always; else whether this command line is for our command, not for Linux's */
+	bool (*is_ours)(int argc, char **argv);
 } commands[] = {
-	{ "stat", cmd_stat, "Count events of a command, of processes, CPUs or the whole system" },
-	{ "list", cmd_list, "List the events that can be counted" },
-	{ "script", cmd_script, "Print what perf stat record wrote, count by count" },
-	{ "bperf", cmd_bperf, "Show, clean up and check what is shared" },
-	{ "version", cmd_version, "Show the version; --build-options: and what is built in" },
-	{ "help", cmd_help, "Show this list, or the help of one command" },
+	{"stat", "Count events of a command, of processes, CPUs or the whole system", cmd_stat,
+	 NULL},
+	{"profile", "Find the functions that take an event, by sampling", cmd_profile, NULL},
+	{"list", "List the events that can be counted", cmd_list, NULL},
+	{"script", "Print what perf stat record wrote, count by count", cmd_script,
+	 cmd_script_is_ours},
+	{"bperf", "Show, clean up and verify shared events", cmd_bperf, NULL},
+	{"config", "Print and change variables of configuration files", cmd_config, NULL},
+	{"version", "Show the version, with --build-options also the built-in features",
+	 cmd_version, NULL},
+	{"help", "Show this list, or the help of one command", cmd_help, NULL},
 };
 
 static const struct command *find(const char *name)
@@ -40,133 +60,259 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static void print_usage(FILE *to)
+static bool is_command(const char *name)
 {
-	fprintf(to, "\n usage: perf [--version] [--help] COMMAND [ARGS]\n\n commands:\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(to, "   %-10s %s\n", commands[i].name, commands[i].help);
-	fprintf(to, "\n See 'perf help COMMAND' for a command's options.\n\n");
+	return find(name) != NULL;
 }
 
-/* For the completion of shells. */
+/* Under another name, such as bperf, it stands beside Linux's perf, and in front of none. */
+static bool passes_on(void)
+{
+	return !strcmp(program__name(), "perf");
+}
+
+static void print_usage(FILE *to)
+{
+	fprintf(to, "\n usage: %s [--version] [--help] [OPTIONS] COMMAND [ARGS]\n\n commands:\n",
+		program__name());
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(to, "   %-10s %s\n", commands[i].name, commands[i].help);
+	if (passes_on())
+		pass_on__print_help(to);
+	fprintf(to, "\n See '%s help COMMAND' for a command's options.\n\n", program__name());
+}
+
+/* Print the commands on one line, for the completion of shells. */
 static int list_commands(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("%s ", commands[i].name);
+	if (passes_on())
+		pass_on__print_commands(stdout, is_command);
 	printf("\n");
 	return 0;
 }
 
-static int unknown(const char *name)
+/* Return: one of our commands that @name may be meant to be, NULL: none. */
+static const char *near_command(const char *name)
 {
-	const char *names[ARRAY_SIZE(commands) + 1] = {}, *near;
+	const char *names[ARRAY_SIZE(commands) + 1] = {};
 
-	if (*name == '-') {
-		pr_err("unknown option '%s': see 'perf --help'", name);
-		return STATUS_BAD_OPTION;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i].name;
-	near = nearest_name(name, names);
-	if (near)
+	return nearest_name(name, names);
+}
+
+/* A command that is none of ours: pass it on, but not a typo. Return: an exit status. */
+static int unknown(const char *name)
+{
+	const char *near = NULL;
+
+	if (!pass_on__is_of_linux(name))
+		near = near_command(name);
+	if (passes_on() &&
+	    (pass_on__is_of_linux(name) || (near ? pass_on__has(name) : pass_on__is_possible())))
+		return pass_on__exec(all_args, name);
+	if (pass_on__is_of_linux(name))
+		pr_err("'%s' is a command of Linux's perf: run 'perf %s'", name, name);
+	else if (near)
 		pr_err("'%s' is not a perf command: did you mean '%s'?", name, near);
 	else
-		pr_err("'%s' is not a perf command: see 'perf help'", name);
+		pr_err("'%s' is not a perf command: see '%s help'", name, program__name());
 	return STATUS_USAGE;
+}
+
+/* Print the help of one of our commands: its manual page, otherwise its options, to stdout. */
+static int help_on(const struct command *command)
+{
+	char *help[] = {(char *)command->name, "--help", NULL};
+
+	man_page__show(command->name);
+	pager__start("help");
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	if (command->run == cmd_help || command->run == cmd_version)
+		print_usage(stdout);
+	else
+		command->run(2, help);
+	return 0;
 }
 
 static int cmd_help(int argc, char **argv)
 {
-	char *help[] = { argc > 1 ? argv[1] : NULL, "--help", NULL };
 	const struct command *command;
 
 	if (argc < 2) {
+		pager__start("help");
 		print_usage(stdout);
 		return 0;
 	}
 	command = find(argv[1]);
-	if (!command)
-		return unknown(argv[1]);
-	if (command->run == cmd_help || command->run == cmd_version) {
-		print_usage(stdout);
-		return 0;
-	}
-	command->run(2, help);
-	return 0;
+	return command ? help_on(command) : unknown(argv[1]);
 }
+
+#ifdef HAVE_LIBPFM
+#define HAS_LIBPFM true
+#else
+#define HAS_LIBPFM false
+#endif
 
 static const struct {
 	const char *name;
 	const char *macro;
 	bool on;
 } features[] = {
-	{ "bpf_skeletons", "HAVE_BPF_SKEL", true },
-	{ "libbpf", "HAVE_LIBBPF_SUPPORT", true },
-	{ "libcap", "HAVE_LIBCAP_SUPPORT", true },
-	{ "libelf", "HAVE_LIBELF_SUPPORT", true },
-#ifdef HAVE_LIBPFM
-	{ "libpfm4", "HAVE_LIBPFM", true },
-#else
-	{ "libpfm4", "HAVE_LIBPFM", false },
-#endif
-	{ "libtraceevent", "HAVE_LIBTRACEEVENT", false },
+	{"bpf_skeletons", "HAVE_BPF_SKEL", true}, {"libbpf", "HAVE_LIBBPF_SUPPORT", true},
+	{"libcap", "HAVE_LIBCAP_SUPPORT", true},  {"libelf", "HAVE_LIBELF_SUPPORT", true},
+	{"libpfm4", "HAVE_LIBPFM", HAS_LIBPFM},
 };
+
+/* Print the features of the build, on a terminal in colours as Linux's perf has them. */
+static void print_features(void)
+{
+	struct config config;
+	bool has_color;
+
+	(void)config__load(&config);
+	has_color = config__has_color(&config, STDOUT_FILENO);
+	config__clear(&config);
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
+		const char *color = features[i].on ? "\033[32m" : "\033[31m";
+
+		printf("%22s: [ %s%-3s%s ]  # %s\n", features[i].name, has_color ? color : "",
+		       features[i].on ? "on" : "OFF", has_color ? "\033[m" : "", features[i].macro);
+	}
+	printf("%22s: %s\n", "libbpf in use", libbpf_version_string());
+}
 
 static int cmd_version(int argc, char **argv)
 {
-	printf("perf version %s\n", PERF_VERSION);
+	printf("%s version %s\n", program__name(), PERF_VERSION);
+	if (passes_on())
+		pass_on__print_version(stdout);
 	if (argc < 2)
 		return 0;
 	if (strcmp(argv[1], "--build-options")) {
 		pr_err("version: unknown argument '%s' (--build-options)", argv[1]);
 		return STATUS_BAD_OPTION;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
-		printf("%22s: [ %-3s ]  # %s\n", features[i].name, features[i].on ? "on" : "OFF",
-		       features[i].macro);
-	printf("%22s: %s\n", "libbpf in use", libbpf_version_string());
+	print_features();
 	return 0;
 }
 
-/* Were one of these closed, the next pipe or perf event would take its place, and our messages. */
+/*
+ * Open /dev/null for closed standard fds, lest a pipe or perf event take their place and get messages.
+ * They are closed again if another perf is executed.
+ */
 static void keep_standard_fds(void)
 {
 	int fd;
 
 	do {
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	close_fd(&fd);
 }
 
+/* Commands of ours inherit all standard fds to their children. */
+static void share_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		fcntl(fd, F_SETFD, 0);
+}
+
+/* Run a command of ours. Return: an exit status. */
+static int run(const struct command *command, int argc, char **argv)
+{
+	pager__start_if_asked(command->name);
+	share_standard_fds();
+	capability__init();
+	/* If the parent ignores SIGCHLD, we could not wait for the workload. */
+	signal(SIGCHLD, SIG_DFL);
+	return command->run(argc, argv);
+}
+
+/* Return: an exit status. */
+static int run_or_pass_on(int argc, char **argv)
+{
+	const struct command *command = find(argv[0]);
+
+	if (!command)
+		return unknown(argv[0]);
+	if (command->is_ours && passes_on() && !command->is_ours(argc, argv) &&
+	    pass_on__is_possible())
+		return pass_on__exec(all_args, argv[0]);
+	return run(command, argc, argv);
+}
+
+/* Print the directory of the program: that of the next perf, otherwise ours. */
+static int print_path(const char *option)
+{
+	char path[PATH_MAX] = "";
+	char *end;
+
+	if (passes_on() && pass_on__is_possible())
+		return pass_on__exec(all_args, option);
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0) {
+		pr_err("cannot read /proc/self/exe: %s", strerror(errno));
+		return 1;
+	}
+	end = strrchr(path, '/');
+	printf("%.*s\n", end ? (int)(end - path) : 0, path);
+	return 0;
+}
+
+/* Do what an option wants in place of a command. Return: an exit status. */
+static int act(enum global_action action, const char *option)
+{
+	static char *build_options[] = {"version", "--build-options", NULL};
+
+	switch (action) {
+	case GLOBAL_HELP:
+		return cmd_help(1, build_options);
+	case GLOBAL_VERSION:
+		return cmd_version(1, build_options);
+	case GLOBAL_BUILD_OPTIONS:
+		return cmd_version(2, build_options);
+	case GLOBAL_EXEC_PATH:
+	case GLOBAL_HTML_PATH:
+		return print_path(option);
+	case GLOBAL_LIST_CMDS:
+		return list_commands();
+	case GLOBAL_LIST_OPTS:
+		global_options__print_names();
+		return 0;
+	case GLOBAL_RUN:
+		break;
+	}
+	return STATUS_USAGE;
+}
+
 int main(int argc, char **argv)
 {
-	const struct command *command;
-	int status;
+	enum global_action action;
+	int status, first;
 
+	next_perf__init();
 	keep_standard_fds();
+	program__init(argc ? argv[0] : NULL);
 	msg__init("perf");
-	capability__init();
-	/* Inherited from a careless parent, it would make every workload's end unknowable. */
-	signal(SIGCHLD, SIG_DFL);
-	if (argc < 2) {
+	all_args = argv;
+	first = global_options__parse(argc, argv, &action);
+	if (first < 0)
+		return -first;
+	if (action == GLOBAL_RUN && first >= argc) {
 		print_usage(stderr);
 		return STATUS_USAGE;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v"))
-		status = cmd_version(1, argv);
-	else if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		status = cmd_help(1, argv);
-	else if (!strcmp(argv[1], "--list-cmds"))
-		status = list_commands();
-	else if ((command = find(argv[1])))
-		status = command->run(argc - 1, argv + 1);
+	if (action == GLOBAL_RUN)
+		status = run_or_pass_on(argc - first, argv + first);
 	else
-		status = unknown(argv[1]);
-	/* A full disk or closed pipe behind stdout is an error like any other. */
+		status = act(action, argv[first]);
+	/* A full disk or a closed pipe behind stdout may show only now. */
 	if (fflush(stdout) && !status) {
 		pr_err("writing failed: %s", strerror(errno));
 		status = 1;
 	}
+	pager__end();
 	return status;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * --explain: where in the kernel an error came up. Of one thread's system calls every call and
- * return of chosen functions is followed on a stack of our own:
+ * --explain: finding the kernel function behind an error of a system call.
  *
- *	a function returns an error, and none that it called had returned that: here it came up
- *	one had: it was passed on, the place is the one before
- *	several had: the function asked one after the other, and this is its own verdict
+ * The programs follow each call and return of chosen functions, in the system calls of one thread,
+ * on a stack of their own. When a function returns an error, the number of functions that it
+ * called and that returned the same error decides:
  *
- * The verdict of the outermost function, the system call itself, is kept by its error.
+ *	none: the error came up here.
+ *	one: the function passed the error on, and the place stays the same.
+ *	several: the function tried one after the other, and this is its own verdict.
+ *
+ * A map keeps the verdict on the outermost function, the system call itself, by the error.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -20,14 +23,14 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define MAX_ERRNO 4095
 #define MAX_ROOTS 2
-/* A probe may stand behind the landing pad with which functions begin. */
+/* A probe may follow the landing pad at the start of a function. */
 #define MAX_PAD 16
 
 const volatile __u32 tid = 1;
-const volatile __u64 roots[MAX_ROOTS] = {};	/* the system calls' functions; 0: none */
-const volatile bool is_x86 = false;		/* else arm64 */
+const volatile __u64 roots[MAX_ROOTS] = {}; /* functions of the system calls; 0: none */
+const volatile bool is_x86 = false;	    /* otherwise arm64 */
 
-/* errno -> how the last call that returned it came to. Written by on_return, read by user space. */
+/* errno -> path of the last call that returned it. on_return writes it, user space reads it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u32);
@@ -37,10 +40,10 @@ struct {
 
 struct seen {
 	__u32 err;
-	__u32 nr;		/* functions at this depth that returned it to the same caller */
+	__u32 nr; /* functions at this depth that returned it to the same caller */
 };
 
-/* Of the one thread. */
+/* The state of the one thread. */
 static __u64 stack[EXPLAIN_DEPTH];
 static struct seen seen[EXPLAIN_DEPTH + 1];
 static struct explain_call place;
@@ -60,7 +63,7 @@ static __always_inline bool is_root(__u64 ip)
 	return false;
 }
 
-/* For the verifier, which loses a bound when the compiler makes an address before it compares. */
+/* Bound a depth for the verifier: it loses a bound if the compiler computes the address first. */
 static __always_inline __u32 bounded(__u32 d)
 {
 	asm volatile("" : "+r"(d));
@@ -90,7 +93,10 @@ static __always_inline int enter(void *ctx)
 	return 0;
 }
 
-/* The topmost entry of this function; those above missed their return. EXPLAIN_DEPTH: none. */
+/*
+ * Return: the topmost entry of this function; entries above missed their return. EXPLAIN_DEPTH:
+ * none.
+ */
 static __always_inline __u32 find(__u64 ip)
 {
 	__u32 d = depth;
@@ -105,15 +111,18 @@ static __always_inline __u32 find(__u64 ip)
 	return EXPLAIN_DEPTH;
 }
 
-/* In C both loads would become one, of an address that the verifier does not take for the context. */
+/*
+ * Return: the result of the function. In C both loads would become one, of an address that the
+ * verifier does not accept as the context.
+ */
 static __always_inline __u64 result(void *ctx)
 {
 	__u64 ret;
 
 	if (is_x86)
-		asm volatile("%0 = *(u64 *)(%1 + 80)" : "=r"(ret) : "r"(ctx));	/* ax of pt_regs */
+		asm volatile("%0 = *(u64 *)(%1 + 80)" : "=r"(ret) : "r"(ctx)); /* ax of pt_regs */
 	else
-		asm volatile("%0 = *(u64 *)(%1 + 0)" : "=r"(ret) : "r"(ctx));	/* regs[0] */
+		asm volatile("%0 = *(u64 *)(%1 + 0)" : "=r"(ret) : "r"(ctx)); /* regs[0] */
 	return ret;
 }
 
@@ -130,7 +139,10 @@ static __always_inline int leave(void *ctx)
 	d = bounded(d);
 	depth = d;
 	ret = result(ctx);
-	/* An int has nothing above it, or its sign; a pointer that is no error has an address. */
+	/*
+	 * The upper half of an int is 0 or its sign; that of a valid pointer is part of an
+	 * address.
+	 */
 	high = ret >> 32;
 	err = -(__u32)ret;
 	if ((high && high != 0xffffffff) || !err || err > MAX_ERRNO)
@@ -144,12 +156,13 @@ static __always_inline int leave(void *ctx)
 	nr = seen[d].err == err ? seen[d].nr : 0;
 	seen[d].err = err;
 	seen[d].nr = nr + 1;
+	/* Without memory for it, perf explains the error without a call path. */
 	if (!d)
-		bpf_map_update_elem(&calls, &err, &place, BPF_ANY);
+		(void)bpf_map_update_elem(&calls, &err, &place, BPF_ANY);
 	return 0;
 }
 
-/* Thousands of functions at once (5.18, where functions can be traced so) ... */
+/* Thousands of functions at once (since Linux 5.18, if the kernel has fprobe) ... */
 SEC("?kprobe.multi")
 int on_call(void *ctx)
 {

@@ -3,8 +3,9 @@
 #define PERF_BPF_LEADER_EVENTS_H
 
 /*
- * Where the shared events are, for all programs that read them: the leader's, and the pairs of probes
- * at BPF programs (prog_pair.bpf.c), which are loaded with the leader's maps in the place of these.
+ * Part of leader.bpf.c and prog_pair.bpf.c, not a header: the maps of the shared events.
+ *
+ * Pairs of probes at BPF programs are loaded with the leader's maps in place of these.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -14,20 +15,20 @@
 #include "leader.h"
 
 /*
- * The perf events: slot * nr_cpus + CPU. Written by user space under the lock, read by programs.
- * They live as long as they are in here, whoever put them in.
+ * The perf events, at slot * nr_cpus + CPU. User space writes it under the lock, programs read it.
+ * The events live as long as they are in here, even if the session that put them in has ended.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
 	__type(key, __u32);
 	__type(value, __u32);
-	__uint(max_entries, MAX_EVENTS);	/* times nr_cpus, set before load */
+	__uint(max_entries, MAX_EVENTS); /* times nr_cpus, set before load */
 } events SEC(".maps");
 
 /*
- * The arrays of other leaders whose events are read in place of our own, by slot. Kept in here, they
- * outlive those leaders. Written by user space under the lock.
+ * Arrays of foreign events that programs read in place of our own, by slot. In here, the arrays
+ * outlive their leaders. User space writes it under the lock.
  */
 struct foreign_events {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -39,21 +40,21 @@ struct foreign_events {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__type(key, __u32);			/* slot */
+	__type(key, __u32); /* slot */
 	__uint(max_entries, MAX_EVENTS);
 	__array(values, struct foreign_events);
 } foreign SEC(".maps");
 
-/* What each CPU is doing. Written by the programs on that CPU, read by user space. */
+/* The state of each CPU. The programs on that CPU write it, user space reads it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);			/* CPU */
+	__type(key, __u32); /* CPU */
 	__type(value, struct cpu_state);
-	__uint(max_entries, 1);			/* nr_cpus, set before load */
+	__uint(max_entries, 1); /* nr_cpus, set before load */
 } cpus SEC(".maps");
 
-/* An exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
+/* Use an exchange, because it is a full barrier: readers are on other, weakly ordered CPUs. */
 static __always_inline void raise_seq(__u64 *seq)
 {
 	__sync_lock_test_and_set(seq, *seq + 1);

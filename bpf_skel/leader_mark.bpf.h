@@ -2,19 +2,21 @@
 #ifndef PERF_BPF_LEADER_MARK_H
 #define PERF_BPF_LEADER_MARK_H
 
-/* Marking: a walk that changes the classes of tasks that run. */
+/* Part of leader_tasks.bpf.c, not a header: task walks, which change scope sets of running tasks. */
+#include "kernel_types.bpf.h"
+#include "leader_calls.h"
 #include "leader_tasks.bpf.h"
 
-/* What on_mark is to do, and what it found. Key 0. */
+/* The request to on_walk, and its answer. Key 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct mark_request);
+	__type(value, struct walk_request);
 	__uint(max_entries, 1);
-} marking SEC(".maps");
+} walk SEC(".maps");
 
-/* The class that a task of a class gets. Written by user space before on_mark follows it. */
+/* Old scope set -> new scope set. User space writes it before on_walk uses it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -23,14 +25,22 @@ struct {
 	__uint(max_entries, MAX_TRANSITIONS);
 } transitions SEC(".maps");
 
-/* Classes that on_mark met and found no transition for. Emptied by user space. */
+/* Scope sets without a transition that on_walk has met. User space empties it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, __u32);
-	__uint(max_entries, FOR_JOINING(MAX_CLASSES));
+	__uint(max_entries, FOR_JOINING(MAX_SCOPE_SETS));
 } wanted SEC(".maps");
+
+/* Count an entry that could not be created, by the error of the update. */
+static __always_inline void note_failure(struct walk_request *request, long err)
+{
+	request->failed++;
+	if (err == -12) /* ENOMEM */
+		request->no_memory++;
+}
 
 struct bpf_iter__task {
 	void *meta;
@@ -38,65 +48,73 @@ struct bpf_iter__task {
 };
 
 /*
- * Read by helper, not through typed pointers: for each of these the verifier would search the
- * kernel's types by name (6.12: 5 million instructions a time). Walks can afford the helper.
+ * Return: true if the walk changes this task. It reads by helper, not through typed pointers. For
+ * each of these the verifier would search the kernel's types by name (Linux 6.12: 5 million
+ * instructions each time). Walks can afford the helper.
  */
-static __always_inline bool is_looked_for(const struct mark_request *request, struct task_struct *task)
+static __always_inline bool is_looked_for(const struct walk_request *request,
+					  struct task_struct *task)
 {
-	/* Released already: the callback that deletes entries could have been before us. */
+	/* Already released: on_free may have deleted its entry before us. */
 	if (!BPF_CORE_READ(task, thread_pid))
 		return false;
 	switch (request->kind) {
-	case MARK_PROCESS:
+	case WALK_PROCESS:
 		return BPF_CORE_READ(task, tgid) == (int)request->nr;
-	case MARK_THREAD:
+	case WALK_THREAD:
 		return BPF_CORE_READ(task, pid) == (int)request->nr;
 	default:
 		return true;
 	}
 }
 
-/* One half of an entry takes the step that the table has for it. */
-static __always_inline bool step(struct mark_request *request, __u32 *class)
+/* Apply the table's transition to one half of an entry. */
+static __always_inline bool step(struct walk_request *request, __u32 *scope_set)
 {
-	struct transition key = { .op = request->op, .from = *class };
+	struct transition key = {.op = request->op, .from = *scope_set};
 	__u32 *to = bpf_map_lookup_elem(&transitions, &key);
+	long err;
 
 	if (to) {
-		*class = *to;
+		*scope_set = *to;
 		return true;
 	}
-	/* A scope that ends concerns only the classes that contain it. */
-	if (request->kind == MARK_ALL)
+	/* When a scope ends, only scope sets that contain it have a transition. */
+	if (request->kind == WALK_ALL)
 		return true;
-	bpf_map_update_elem(&wanted, class, class, BPF_ANY);
-	request->unknown++;
+	/* Without memory for the report, user space must not wait for it. */
+	err = bpf_map_update_elem(&wanted, scope_set, scope_set, BPF_ANY);
+	if (err)
+		note_failure(request, err);
+	else
+		request->unknown++;
 	return false;
 }
 
 /*
- * Change the classes of the tasks that the request names: one walk. Classes that the table does
- * not know are reported and left alone; user space fills the table and walks again.
+ * Change the scope sets of the requested tasks, in one walk. The walk reports scope sets without a
+ * transition and leaves them alone; user space adds the transition and walks again.
  */
-SEC("iter/task")
-int on_mark(struct bpf_iter__task *ctx)
+SEC(SECTION_WALK_TASK)
+int on_walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct mark_request *request;
+	struct walk_request *request;
 	__u64 key, *entry, value = 0;
 	__u32 zero = 0, now, after;
+	long err;
 
 	if (!task)
 		return 0;
-	request = bpf_map_lookup_elem(&marking, &zero);
+	request = bpf_map_lookup_elem(&walk, &zero);
 	if (!request || !is_looked_for(request, task))
 		return 0;
 	request->seen++;
 	request->process_nr = BPF_CORE_READ(task, tgid);
 	request->nr_threads = BPF_CORE_READ(task, signal, nr_threads);
-	/* Its class is what its parent leaves it when it is woken. */
+	/* It gets its scope set from its parent when it is woken. */
 	if (BPF_CORE_READ(task, __state) == TASK_NEW) {
-		request->unborn++;
+		request->task_new++;
 		return 0;
 	}
 	key = address_of(task, &request->task);
@@ -105,22 +123,26 @@ int on_mark(struct bpf_iter__task *ctx)
 		value = *entry;
 	if (value & TASK_ENDED)
 		return 0;
-	now = TASK_CLASS(value);
+	now = TASK_SCOPE_SET(value);
 	after = TASK_AFTER_EXEC(value);
-	/* What a task is after an exec changes with what it is now, also where both are the same. */
+	/*
+	 * The scope set after exec always changes with the one of now, even if both are the same.
+	 */
 	if (!step(request, &after))
 		return 0;
-	if (request->when == MARK_NOW && !step(request, &now))
+	if (request->when == WALK_NOW && !step(request, &now))
 		return 0;
 	if (TASK_ENTRY(now, after) == value)
 		return 0;
 	request->changed++;
-	if (entry ? replace(entry, value, TASK_ENTRY(now, after)) :
-		    insert_task(key, TASK_ENTRY(now, after)))
+	/* If this loses a race, the next walk retries. A full table stays full. */
+	if (entry) {
+		replace(entry, value, TASK_ENTRY(now, after));
 		return 0;
-	/* Somebody was faster; the next walk sees what it is now. A full table stays full. */
-	if (!entry && !find_task(key))
-		request->failed++;
+	}
+	err = insert_task(key, TASK_ENTRY(now, after));
+	if (err && !find_task(key))
+		note_failure(request, err);
 	return 0;
 }
 

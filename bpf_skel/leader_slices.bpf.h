@@ -3,21 +3,26 @@
 #define PERF_BPF_LEADER_SLICES_H
 
 /*
- * Slices: the time in which a CPU runs one class. What the class's events counted in it is added to
- * the class's cells when it ends.
+ * Part of the leader's objects, not a header: charging slices to scope sets.
+ *
+ * A slice is the time in which a CPU runs one scope set. At its end, the counts of the scope set's
+ * events are added to the scope set's cells.
  */
 #include "leader_cpu.bpf.h"
 
-/* Classes of tasks. Written by user space under the lock, but for members. */
+/*
+ * Scope sets. User space writes it under the lock; programs write `members`, and on_mkdir
+ * also `parent` and `set`.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct reg_class);
-	__uint(max_entries, MAX_CLASSES);
-} classes SEC(".maps");
+	__type(value, struct reg_scope_set);
+	__uint(max_entries, MAX_SCOPE_SETS);
+} scope_sets SEC(".maps");
 
-/* Sets of events. Written by user space under the lock. */
+/* Sets of events. User space writes it under the lock. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -29,12 +34,12 @@ struct {
 struct sum_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(key_size, sizeof(__u32));	/* CPU */
+	__uint(key_size, sizeof(__u32)); /* CPU */
 	__uint(value_size, sizeof(struct sum_block));
-	__uint(max_entries, 1);			/* nr_cpus, set before load */
+	__uint(max_entries, 1); /* nr_cpus, set before load */
 };
 
-/* Chunks of cells. Added by user space under the lock; their cells written by each CPU. */
+/* Chunks of cells. User space adds them under the lock; each CPU writes its cells. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__type(key, __u32);
@@ -44,37 +49,41 @@ struct {
 
 /*
  * Events that a switch reads without a call for each: as many as there are counters. The verifier
- * walks every one, at 2.5 million instructions of the first run.
+ * walks every one, which costs the first session 2.5 million instructions.
  */
 #define QUICK_EVENTS 6
-#define QUICK_BEGINS 2		/* of slices that begin where other events were counted: rarer */
+#define QUICK_BEGINS 2 /* of slices that begin with other events: rarer */
 
-/* What the loops over events share. */
+/* State of the loops over events. */
 struct slice {
 	struct cpu_state *state;
-	struct event_reading *snapshot;	/* MAX_EVENTS of them */
+	struct event_reading *snapshot; /* MAX_EVENTS of them */
 	struct reg_set *from, *to;	/* the events of the slices that end and begin */
-	struct reg_set *fresh[2];	/* events of which the task's snapshot was taken just now */
-	struct sum_block *block;	/* the cells of the one that ends */
+	struct reg_set *fresh[2];	/* events whose task snapshot is of this switch */
+	struct sum_block *block;	/* cells of the slice that ends */
 	__u32 cell;
 	__u32 cpu;
-	__u32 done;			/* events before the loop's first */
-	bool is_quick;			/* a switch, and all events are our own */
-	/* Bit per enum switch_event that has one: the kernel adds 1 to such events later */
+	__u32 done;    /* events before the first of the loop */
+	bool is_quick; /* at a switch, and all events are our own */
+	/* Bit per enum switch_event: the kernel adds 1 to such events after this */
 	__u32 missing_from, missing_to;
-	__u32 stride;			/* nr_cpus, nearer */
+	__u32 stride; /* copy of nr_cpus, saves a map load */
 };
 
+/*
+ * Read an event, and note a failure. If the CPU lacks the event, that is no failure; user space
+ * considers that when it reads `failed`.
+ */
 static __always_inline bool read_failed(struct slice *slice, struct event_reading *snap, __u32 slot,
 					struct bpf_perf_event_value *now, bool is_quick)
 {
-	if (!(is_quick ? bpf_perf_event_read_value(&events,
-						   (__u64)slot * slice->stride + slice->cpu, now,
-						   sizeof(*now)) :
-			 read_event(&slice->state->base[slot], slot, slice->cpu, now)))
+	if (!(is_quick ?
+		      bpf_perf_event_read_value(&events, (__u64)slot * slice->stride + slice->cpu,
+						now, sizeof(*now)) :
+		      read_event(&slice->state->base[slot], slot, slice->cpu, now)))
 		return false;
 	snap->gen = 0;
-	slice->state->failed_reads++;
+	snap->failed++;
 	return true;
 }
 
@@ -90,8 +99,24 @@ static __always_inline void add_difference(struct slice *slice, __u32 i,
 }
 
 /*
- * One event of the slice that ends: what it counted is added to the class. A context switch that
- * the kernel has not counted yet belongs to the task that goes.
+ * Note in one of the running scope sets that an event could not be read: they ran, though nothing may be
+ * charged to them.
+ */
+static long note_failed(__u32 kind, struct slice *slice)
+{
+	struct reg_scope_set *scope_set;
+
+	if (kind >= NR_SCOPE_SET_KINDS)
+		return 1;
+	scope_set = bpf_map_lookup_elem(&scope_sets, &slice->state->scope_set[kind]);
+	if (scope_set)
+		__sync_fetch_and_add(&scope_set->failed, 1);
+	return 0;
+}
+
+/*
+ * Add one event of the slice that ends to the scope set. A context switch that the kernel has not
+ * counted yet belongs to the task that goes.
  */
 static __always_inline long end_one(__u32 i, struct slice *slice, bool is_quick)
 {
@@ -100,11 +125,14 @@ static __always_inline long end_one(__u32 i, struct slice *slice, bool is_quick)
 	__u32 gen = slice->state->base[slot].gen;
 	struct bpf_perf_event_value now;
 
-	/* Or the compiler works out the address of each field anew. */
+	/* Otherwise the compiler computes the address of each field anew. */
 	barrier_var(snap);
-	if (read_failed(slice, snap, slot, &now, is_quick))
+	if (read_failed(slice, snap, slot, &now, is_quick)) {
+		/* A call of a function here would make each switch dearer, by its prologue. */
+		bpf_loop(NR_SCOPE_SET_KINDS, note_failed, slice, 0);
 		return 0;
-	/* A snapshot of another event, or of none: nothing is known of this slice. */
+	}
+	/* With a snapshot of another event, or of none, this slice's counts are unknown. */
 	if (snap->gen == gen) {
 		if (slice->missing_from &&
 		    now.enabled - snap->enabled_ns == now.running - snap->running_ns)
@@ -115,7 +143,7 @@ static __always_inline long end_one(__u32 i, struct slice *slice, bool is_quick)
 	return 0;
 }
 
-/* One event of the slice that begins, unless it was read for the one that ended. */
+/* Start one event of the slice that begins, unless it was read for the one that ended. */
 static __always_inline long begin_one(__u32 i, struct slice *slice, bool is_quick)
 {
 	__u32 slot;
@@ -135,24 +163,27 @@ static __always_inline long begin_one(__u32 i, struct slice *slice, bool is_quic
 	return 0;
 }
 
+/* The end of the set also ends the loop: a wrong number of events must not keep a CPU in it. */
 static long end_event(__u32 i, struct slice *slice)
 {
-	return end_one((i + slice->done) % SET_EVENTS, slice, false);
+	i += slice->done;
+	return i >= SET_EVENTS ? 1 : end_one(i, slice, false);
 }
 
 static long begin_event(__u32 i, struct slice *slice)
 {
-	return begin_one((i + slice->done) % SET_EVENTS, slice, false);
+	i += slice->done;
+	return i >= SET_EVENTS ? 1 : begin_one(i, slice, false);
 }
 
 /*
- * Loops that the verifier walks once, however long they are; a call per event. Switches do the
- * first few events without it: they are what costs.
+ * Loop with a call per event: the verifier walks it once, however long it is. Switches do their
+ * first few events without calls, because these are the ones that cost.
  */
-static __always_inline void end_events(struct slice *slice, __u32 nr)
+static __always_inline void end_events(struct slice *slice, __u32 nr, bool at_switch)
 {
 	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
-	if (slice->is_quick) {
+	if (at_switch && slice->is_quick) {
 #pragma clang loop unroll(full)
 		for (__u32 i = 0; i < QUICK_EVENTS; i++) {
 			if (i < nr)
@@ -164,10 +195,10 @@ static __always_inline void end_events(struct slice *slice, __u32 nr)
 		bpf_loop(nr - slice->done, end_event, slice, 0);
 }
 
-static __always_inline void begin_events(struct slice *slice, __u32 nr)
+static __always_inline void begin_events(struct slice *slice, __u32 nr, bool at_switch)
 {
 	/* Unrolled: 6.1 refuses loops that are entered by falling into them. */
-	if (slice->is_quick) {
+	if (at_switch && slice->is_quick) {
 #pragma clang loop unroll(full)
 		for (__u32 i = 0; i < QUICK_BEGINS; i++) {
 			if (i < nr)
@@ -179,12 +210,12 @@ static __always_inline void begin_events(struct slice *slice, __u32 nr)
 		bpf_loop(nr - slice->done, begin_event, slice, 0);
 }
 
-/* Find the events and cells of two classes; @missing is what slice.missing_from may be. */
+/* Find the events and cells of two scope sets; @missing is what slice.missing_from may be. */
 static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new, __u32 missing,
 				      bool *is_same)
 {
-	struct reg_class *from = bpf_map_lookup_elem(&classes, &old);
-	struct reg_class *to = bpf_map_lookup_elem(&classes, &new);
+	struct reg_scope_set *from = bpf_map_lookup_elem(&scope_sets, &old);
+	struct reg_scope_set *to = bpf_map_lookup_elem(&scope_sets, &new);
 	__u32 chunk;
 	void *inner;
 
@@ -195,7 +226,7 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 	if (!slice->from || !slice->to)
 		return false;
 	*is_same = from->set == to->set;
-	/* Not by a branch: the verifier would walk all that follows once for each way. */
+	/* Without a branch: the verifier would walk the rest once for each way. */
 	slice->missing_from = -slice->from->has_switches & missing;
 	slice->missing_to = -slice->to->has_switches & missing;
 	slice->stride = nr_cpus;
@@ -209,16 +240,20 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 	return true;
 }
 
-/* What the kernel will count of a switch when the tracepoint is over: bits as in slice. */
-#define SAME_CGROUP (1 << ALL_SWITCHES)
-#define OTHER_CGROUP (1 << ALL_SWITCHES | 1 << CGROUP_SWITCHES)
+/* Events that the kernel counts after the tracepoint of this switch: bits as in slice. */
+#define SAME_CGROUP  (1 << SWITCH_EVENT_ALL)
+#define OTHER_CGROUP (1 << SWITCH_EVENT_ALL | 1 << SWITCH_EVENT_CGROUP)
 
-/* Charge the running slice of a kind to the class @old and begin one of the class @new. */
-static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum class_kind kind,
+/*
+ * Charge the running slice of a kind to the scope set @old and begin one of the scope set @new.
+ * @at_switch is a constant: only programs at switches have the code that is quick there.
+ */
+static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum scope_set_kind kind,
 				   __u32 old, __u32 new, bool at_switch, __u32 missing)
 {
 	struct slice slice = {
-		.state = state, .cpu = cpu,
+		.state = state,
+		.cpu = cpu,
 		.is_quick = at_switch && !(state->mode & MODE_FOREIGN),
 		.snapshot = state->snapshot[kind],
 	};
@@ -228,10 +263,10 @@ static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum clas
 		return;
 	raise_seq(&state->seq);
 	if (slice.block)
-		end_events(&slice, slice.from->nr);
+		end_events(&slice, slice.from->nr, at_switch);
 	if (!is_same)
-		begin_events(&slice, slice.to->nr);
-	state->class[kind] = new;
+		begin_events(&slice, slice.to->nr, at_switch);
+	state->scope_set[kind] = new;
 	raise_seq(&state->seq);
 }
 

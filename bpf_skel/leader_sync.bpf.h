@@ -2,19 +2,19 @@
 #ifndef PERF_BPF_LEADER_SYNC_H
 #define PERF_BPF_LEADER_SYNC_H
 
-/* The rows of whole CPUs, and CPUs that come and go. */
-#include "leader_tasks.bpf.h"
+/* Part of leader.bpf.c, not a header: reading the rows of whole CPUs, in syncs and at hotplug. */
+#include "leader_cpu.bpf.h"
 
-/* The events of each CPU, as its last sync read them. Written by on_sync, read by user space. */
+/* The events of each CPU, as of its last sync. on_sync writes it, user space reads it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);			/* CPU */
+	__type(key, __u32); /* CPU */
 	__type(value, struct cpu_readings);
-	__uint(max_entries, 1);			/* nr_cpus, set before load */
+	__uint(max_entries, 1); /* nr_cpus, set before load */
 } readings SEC(".maps");
 
-/* The CPU's row, and which slots of it are wanted. */
+/* The CPU's row, and the slots to read. */
 struct sync {
 	struct cpu_state *state;
 	struct cpu_readings *row;
@@ -22,7 +22,7 @@ struct sync {
 	__u64 mask[MASK_WORDS];
 };
 
-/* Read one event into the row; a read that fails leaves the numbers as they were. */
+/* Read one event into the row. A failed read leaves the numbers as they were. */
 static long sync_event(__u32 slot, struct sync *sync)
 {
 	struct event_reading *to;
@@ -46,87 +46,74 @@ static long sync_event(__u32 slot, struct sync *sync)
 	return 0;
 }
 
-static __always_inline void read_row(struct sync *sync, __u64 nr_slots)
+/*
+ * Read the events of the mask into the row, unless another program is at it: one on this CPU can
+ * interrupt another. So only one of them makes the sequence count odd. Return: 1 when done.
+ */
+static __always_inline int read_row(struct sync *sync, __u64 nr_slots)
 {
+	if (*(volatile __u64 *)&sync->row->seq & 1) {
+		sync->state->nested++;
+		return 0;
+	}
 	raise_seq(&sync->row->seq);
 	bpf_loop(nr_slots, sync_event, sync, 0);
 	raise_seq(&sync->row->seq);
-}
-
-/*
- * Bring this CPU up to date: its row, for the slots in the mask that the first four arguments are,
- * of which the highest is below the fifth; and, if the sixth is not 0, the sums of the task it
- * runs, whose class is looked up again: it may have been marked since it was switched to.
- * Never attached, run by BPF_PROG_TEST_RUN only. Returns 1 when done and 0 when it found another
- * change under way: on the caller's own CPU a test run leaves interrupts on, and another one may
- * come in the interrupt. (Newer kernels skip such a run themselves and report 0, too.)
- */
-SEC("raw_tp")
-int on_sync(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u64 nr_slots = ctx->args[4], with_tasks = ctx->args[5];
-	struct sync sync = {
-		.cpu = bpf_get_smp_processor_id(),
-		.mask = { ctx->args[0], ctx->args[1], ctx->args[2], ctx->args[3] },
-	};
-	__u32 cpu = sync.cpu;
-	struct cpu_state *state;
-
-	sync.row = bpf_map_lookup_elem(&readings, &cpu);
-	sync.state = state = bpf_map_lookup_elem(&cpus, &cpu);
-	if (!sync.row || !state)
-		return 0;
-	if (state->busy) {
-		state->nested++;
-		return 0;
-	}
-	begin_change(state);
-	read_row(&sync, nr_slots);
-	if (with_tasks)
-		charge(state, cpu, OF_TASK, state->class[OF_TASK],
-		       class_of(bpf_get_current_task()), false, 0);
-	end_change(state);
 	return 1;
 }
 
 /*
- * Before each step of a CPU that comes or goes, on that CPU. While it goes, what its events counted
- * is read: at one of the steps the kernel takes them away. When it has come, runs are called to
- * open others; the last step is before the first task can run there.
+ * Bring this CPU's row up to date. Never attached; only BPF_PROG_TEST_RUN runs it.
+ *
+ * The first four arguments are a mask of slots to read into the CPU's row; all are below the
+ * fifth.
+ *
+ * Return: 1 when done; 0: another reading is under way. On the caller's own CPU a test run leaves
+ * interrupts on, and another test run may come in the interrupt. (Newer kernels skip such an
+ * execution and also report 0.)
+ */
+SEC("raw_tp")
+int on_sync(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sync sync = {
+		.cpu = cpu,
+		.row = bpf_map_lookup_elem(&readings, &cpu),
+		.state = bpf_map_lookup_elem(&cpus, &cpu),
+		.mask = {ctx->args[0], ctx->args[1], ctx->args[2], ctx->args[3]},
+	};
+
+	return sync.row && sync.state ? read_row(&sync, ctx->args[4]) : 0;
+}
+
+/*
+ * Run before each step of a CPU that comes or goes, on that CPU. While the CPU goes, read its
+ * events: at one of the steps the kernel takes them away. While it comes, wake the sessions, which
+ * open new events; the last step is before the first task can run there. If another program is
+ * reading, it also reads, and another step follows.
  */
 SEC("raw_tp/cpuhp_enter")
 int on_hotplug(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	int target = ctx->args[1], now = ctx->args[2];
-	struct sync sync = { .mask = { -1, -1, -1, -1 } };
-	struct cpu_state *state;
-	unsigned long flags;
+	struct sync sync = {
+		.cpu = cpu,
+		.row = bpf_map_lookup_elem(&readings, &cpu),
+		.state = bpf_map_lookup_elem(&cpus, &cpu),
+		.mask = {-1, -1, -1, -1},
+	};
 
-	if (ctx->args[0] != cpu)
+	if (ctx->args[0] != cpu || !sync.row || !sync.state)
 		return 0;
-	sync.cpu = cpu;
-	sync.row = bpf_map_lookup_elem(&readings, &cpu);
-	sync.state = state = bpf_map_lookup_elem(&cpus, &cpu);
-	if (!sync.row || !state)
-		return 0;
-	state->is_leaving = target < now;
+	sync.state->is_leaving = target < now;
 	if (target >= now) {
-		state->up_ns = bpf_ktime_get_ns();
-		call_runs(&cpu);
+		sync.state->up_ns = bpf_ktime_get_ns();
+		wake_sessions(&cpu);
 		return 0;
 	}
-	if (has_irq_save())
-		bpf_local_irq_save(&flags);
-	/* Whoever holds it reads, too, and there is another step to come. */
-	if (!state->busy) {
-		begin_change(state);
-		read_row(&sync, MAX_EVENTS);
-		end_change(state);
-	}
-	if (has_irq_save())
-		bpf_local_irq_restore(&flags);
-	__sync_fetch_and_add(&state->epoch, 2);
+	read_row(&sync, MAX_EVENTS);
+	__sync_fetch_and_add(&sync.state->epoch, 2);
 	return 0;
 }
 

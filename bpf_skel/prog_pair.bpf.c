@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pair of probes at one BPF program: on_enter notes what the events show, on_leave adds the
- * differences. There is one pair per program, for all events of all runs; it reads the leader's
- * events. Documentation/design.md has the picture; util/prog_pair.c finds and loads pairs.
+ * The pair of probes at one BPF program, for the events of all sessions.
+ *
+ * on_enter reads the leader's events, and on_leave adds the differences. Documentation/design.md
+ * has the picture; util/bperf/prog_pair.c finds and loads pairs.
  */
 #include "leader_events.bpf.h"
 #include "prog_pair.h"
@@ -16,41 +17,42 @@ struct task_struct {
 	unsigned long nivcsw;
 } __attribute__((preserve_access_index));
 
-/* What was counted. Written by the programs on each CPU, read by user space. */
+/* The counts. The programs on each CPU write it, user space reads it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);			/* CPU */
+	__type(key, __u32); /* CPU */
 	__type(value, struct prog_cpu);
-	__uint(max_entries, 1);			/* nr_cpus, set before load */
+	__uint(max_entries, 1); /* nr_cpus, set before load */
 } prog_cpus SEC(".maps");
 
 /*
- * Executions that are under way, besides the last to begin on each CPU, by the address of the
- * context that the trampoline makes on the stack: the same when one enters and leaves, and no two
- * have the same at a time, whoever preempts or interrupts whom.
+ * Executions that are under way, besides the last to begin on each CPU. The key is the address of
+ * the trampoline's context on the stack. It is the same when an execution enters and leaves. No
+ * two executions have the same at a time, even if one preempts or interrupts another.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
 	__type(value, struct prog_frame);
-	__uint(max_entries, 1);			/* MAX_FRAMES, set before load */
+	__uint(max_entries, 1); /* MAX_FRAMES, set before load */
 } prog_frames SEC(".maps");
 
-/* Written by user space under the lock. */
-struct prog_plan plan;
+/* The events to read. User space writes it under the lock. */
+struct prog_columns plan;
 
 /*
- * A read that fails zeroes what it is given. An event's enabled time is never 0, so that says it; and
- * it never goes back, so that another event in its place, which began later, is known by it; nor does it
- * stand still for long, unless the event is dead since its CPU was offline.
+ * Read an event. A failed read zeroes the buffer, and an event's enabled time is never 0, so a 0
+ * shows the failure. The time also never goes back, so a smaller one shows another event in its
+ * place, which began later. It only stands still for long if the event is dead since its CPU was
+ * offline.
  */
 static __always_inline void read_event(__u32 first, __u32 cpu, struct sum *now)
 {
-	bpf_perf_event_read_value(&events, first + cpu, (void *)now, sizeof(*now));
+	(void)bpf_perf_event_read_value(&events, first + cpu, (void *)now, sizeof(*now));
 }
 
-/* The same for an event that may be another leader's on this CPU. */
+/* Read an event that may belong to another leader on this CPU. */
 static __attribute__((noinline)) int read_any(__u32 i, __u32 cpu, struct sum *now)
 {
 	struct prog_column *column = &plan.column[i % MAX_COLUMNS];
@@ -63,26 +65,28 @@ static __attribute__((noinline)) int read_any(__u32 i, __u32 cpu, struct sum *no
 		return 0;
 	base = &state->base[slot];
 	inner = base->flags & EVENT_FOREIGN ? bpf_map_lookup_elem(&foreign, &slot) : NULL;
+	/* As in read_event(): a failed read shows by its zeros. */
 	if (inner)
-		bpf_perf_event_read_value(inner, base->foreign_idx, (void *)now, sizeof(*now));
+		(void)bpf_perf_event_read_value(inner, base->foreign_idx, (void *)now,
+						sizeof(*now));
 	else
 		read_event(column->first, cpu, now);
 	return 0;
 }
 
-/* What the loops over the columns that are not quick share. */
+/* State of the loops over the columns that are not quick. */
 struct rest {
 	struct prog_cpu *state;
 	struct prog_frame *frame;
 	struct sum *to;
-	__u32 from;			/* the first of them */
+	__u32 from; /* the first of them */
 	__u32 cpu;
 };
 
 /*
- * Do something for the quick columns @i below @nr, in a function that ends with that. By hand: where
- * something follows, clang turns it into a loop, and 6.1 refuses loops that are entered by falling
- * into them.
+ * Do something for the quick columns @i below @nr, at the end of a function. It is unrolled by
+ * hand. If anything follows, clang makes a loop of it, and Linux 6.1 refuses loops that are
+ * entered by falling into them.
  */
 #define ONE_QUICK(nr, n, what)                                                                     \
 	do {                                                                                       \
@@ -94,7 +98,7 @@ struct rest {
 	} while (0)
 #define EACH_QUICK(nr, what)                                                                       \
 	do {                                                                                       \
-		_Static_assert(QUICK_COLUMNS == 8, "so many lines follow");                         \
+		_Static_assert(QUICK_COLUMNS == 8, "so many lines follow");                        \
 		ONE_QUICK(nr, 0, what);                                                            \
 		ONE_QUICK(nr, 1, what);                                                            \
 		ONE_QUICK(nr, 2, what);                                                            \
@@ -115,7 +119,9 @@ static __always_inline void enter_one(struct prog_frame *frame, __u32 i, __u32 c
 
 static long enter_next(__u32 i, struct rest *rest)
 {
-	i = (i + rest->from) % MAX_COLUMNS;
+	i += rest->from;
+	if (i >= MAX_COLUMNS)
+		return 1;
 	rest->frame->first[i] = plan.column[i].first;
 	read_any(i, rest->cpu, &rest->frame->event[i]);
 	return 0;
@@ -124,7 +130,7 @@ static long enter_next(__u32 i, struct rest *rest)
 static __attribute__((noinline)) int enter_rest(struct prog_cpu *state, __u32 from, __u32 nr,
 						__u32 cpu)
 {
-	struct rest rest = { .frame = &state->frame, .from = from, .cpu = cpu };
+	struct rest rest = {.frame = &state->frame, .from = from, .cpu = cpu};
 
 	return bpf_loop(nr - from, enter_next, &rest, 0);
 }
@@ -145,7 +151,9 @@ static __always_inline void enter_all(struct prog_cpu *state, __u32 nr, __u32 cp
 
 static long read_next(__u32 i, struct rest *rest)
 {
-	i = (i + rest->from) % MAX_COLUMNS;
+	i += rest->from;
+	if (i >= MAX_COLUMNS)
+		return 1;
 	read_any(i, rest->cpu, &rest->state->now[i]);
 	return 0;
 }
@@ -153,7 +161,7 @@ static long read_next(__u32 i, struct rest *rest)
 static __attribute__((noinline)) int read_rest(struct prog_cpu *state, __u32 from, __u32 nr,
 					       __u32 cpu)
 {
-	struct rest rest = { .state = state, .from = from, .cpu = cpu };
+	struct rest rest = {.state = state, .from = from, .cpu = cpu};
 
 	return bpf_loop(nr - from, read_next, &rest, 0);
 }
@@ -163,7 +171,7 @@ static __always_inline void read_quick(struct prog_cpu *state, __u32 nr, __u32 c
 	EACH_QUICK(nr, read_event(plan.column[i].first, cpu, &state->now[i]));
 }
 
-/* Return: how many. */
+/* Read all columns into state->now. Return: their number. */
 static __always_inline __u32 read_all(struct prog_cpu *state, __u32 cpu)
 {
 	__u32 nr_quick = plan.nr_quick, nr;
@@ -176,10 +184,10 @@ static __always_inline __u32 read_all(struct prog_cpu *state, __u32 cpu)
 }
 
 /*
- * What a column's event has counted cannot be told: its time goes back, so it is another one, or
- * stands still. It may for as long as a tick, as the kernel's clock does where the CPU's is not to be
- * trusted; otherwise the event is of an earlier life of the CPU and dead, or another leader's, who has
- * stopped it.
+ * Return: true if a column's event has no valid difference. If its time goes back, it is another
+ * event. The time may stand still for as long as a tick, as the kernel's clock does on CPUs with
+ * an unstable clock. Otherwise a time that stands still shows a dead event, from before the CPU
+ * was offline, or an event that another leader has stopped.
  */
 __attribute__((noinline)) int is_dead(__u64 begin_ns, __u64 now_ns, __u32 i)
 {
@@ -191,16 +199,25 @@ __attribute__((noinline)) int is_dead(__u64 begin_ns, __u64 now_ns, __u32 i)
 	       state->base[slot].flags & EVENT_FOREIGN;
 }
 
+/* Return: true if the CPU lacks the event, so that a failed read is no error. */
+__attribute__((noinline)) int is_absent(__u32 i)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), slot = plan.column[i % MAX_COLUMNS].slot;
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+
+	return state && slot < MAX_EVENTS && state->base[slot].flags & EVENT_ABSENT;
+}
+
 static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *frame,
 				    struct sum *sums, __u32 i)
 {
 	struct sum *begin = &frame->event[i], *now = &state->now[i], *to = &sums[i];
 	__u64 enabled = now->enabled_ns;
 
-	/* Not read when it began, or now; or another event by now, or one that has stopped for good. */
+	/* A read failed at the start or now, or the event is another one by now, or it is dead. */
 	if (!begin->enabled_ns || frame->first[i] != plan.column[i].first ||
 	    (enabled <= begin->enabled_ns && is_dead(begin->enabled_ns, enabled, i))) {
-		state->unread[i]++;
+		state->unread[i] += !is_absent(i);
 		return;
 	}
 	to->counter += now->counter - begin->counter;
@@ -210,13 +227,16 @@ static __always_inline void add_one(struct prog_cpu *state, struct prog_frame *f
 
 static long add_next(__u32 i, struct rest *rest)
 {
-	add_one(rest->state, rest->frame, rest->to, (i + QUICK_COLUMNS) % MAX_COLUMNS);
+	i += QUICK_COLUMNS;
+	if (i >= MAX_COLUMNS)
+		return 1;
+	add_one(rest->state, rest->frame, rest->to, i);
 	return 0;
 }
 
 static __attribute__((noinline)) int add_rest(struct prog_cpu *state, struct sum *to, __u32 nr)
 {
-	struct rest rest = { .state = state, .frame = &state->frame, .to = to };
+	struct rest rest = {.state = state, .frame = &state->frame, .to = to};
 
 	return bpf_loop(nr - QUICK_COLUMNS, add_next, &rest, 0);
 }
@@ -234,10 +254,10 @@ static __always_inline void add_all(struct prog_cpu *state, struct sum *to, __u3
 }
 
 /*
- * While on_leave is at work on this CPU the kernel skips it for everybody else there, so what begins
- * now in an interrupt would leave unseen: it gets no frame, lest another find it. With that, a frame
- * that was left behind is of a task that has been switched out since, and is never taken for that
- * of an execution in one piece.
+ * While on_leave works on this CPU, the kernel skips it for all others there. An execution that
+ * begins in an interrupt meanwhile would leave unseen, so it gets no frame that another one could
+ * find. So a frame that was left behind belongs to a task that has been switched out since. It is
+ * never taken for that of an execution in one piece.
  */
 SEC("fentry")
 int on_enter(void *ctx)
@@ -248,10 +268,12 @@ int on_enter(void *ctx)
 
 	if (!state || state->is_leaving)
 		return 0;
-	/* Another one is under way here. If there is no room for it, it ends unmeasured. */
+	/*
+	 * Save the frame of another one that is under way here. Without room, it ends unmeasured.
+	 */
 	if (state->frame.key && state->frame.key != (__u64)ctx) {
 		state->frame.cpu = cpu;
-		bpf_map_update_elem(&prog_frames, &state->frame.key, &state->frame, BPF_ANY);
+		(void)bpf_map_update_elem(&prog_frames, &state->frame.key, &state->frame, BPF_ANY);
 	}
 	task = bpf_get_current_task_btf();
 	state->frame.key = (__u64)ctx;
@@ -262,7 +284,7 @@ int on_enter(void *ctx)
 	return 0;
 }
 
-/* Whether the CPU has been the task's since the execution began. */
+/* Return: true if the task has kept the CPU since the execution began. */
 static __always_inline bool is_in_one_piece(const struct prog_frame *frame)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -270,14 +292,14 @@ static __always_inline bool is_in_one_piece(const struct prog_frame *frame)
 	return frame->task == (__u64)task && frame->switches == task->nvcsw + task->nivcsw;
 }
 
-/* Columns that came while an execution was under way. */
+/* Count an execution as unread for columns that came during it. */
 static __always_inline void skip_new(struct prog_cpu *state, __u32 nr_begun, __u32 nr)
 {
 	for (; nr_begun < nr && nr_begun < MAX_COLUMNS; nr_begun++)
 		state->unread[nr_begun]++;
 }
 
-/* The execution that began last on this CPU ends; what the events show is in state->now. */
+/* End the execution that began last on this CPU; state->now has the readings. */
 static __always_inline void leave_last(struct prog_cpu *state, __u32 nr)
 {
 	__u32 nr_begun = state->frame.nr;
@@ -286,8 +308,8 @@ static __always_inline void leave_last(struct prog_cpu *state, __u32 nr)
 	raise_seq(&state->seq);
 	state->runs++;
 	if (!is_in_one_piece(&state->frame)) {
-		state->switched++;
-		to = state->apart;
+		state->preempted++;
+		to = state->preempted_sum;
 	}
 	add_all(state, to, nr_begun < nr ? nr_begun : nr);
 	skip_new(state, nr_begun, nr);
@@ -297,14 +319,16 @@ static __always_inline void leave_last(struct prog_cpu *state, __u32 nr)
 
 static long add_any(__u32 i, struct rest *rest)
 {
-	add_one(rest->state, rest->frame, rest->to, i % MAX_COLUMNS);
+	if (i >= MAX_COLUMNS)
+		return 1;
+	add_one(rest->state, rest->frame, rest->to, i);
 	return 0;
 }
 
-/* Another one ends: it began before the last, or nobody saw it begin, or on another CPU. */
+/* End another execution: it began before the last one, or unseen, or on another CPU. */
 static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 cpu, __u32 nr)
 {
-	struct rest rest = { .state = state, .to = state->sum };
+	struct rest rest = {.state = state, .to = state->sum};
 	__u32 nr_begun;
 
 	rest.frame = bpf_map_lookup_elem(&prog_frames, &state->key);
@@ -313,8 +337,8 @@ static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 c
 	if (rest.frame && rest.frame->cpu == cpu) {
 		nr_begun = rest.frame->nr;
 		if (!is_in_one_piece(rest.frame)) {
-			state->switched++;
-			rest.to = state->apart;
+			state->preempted++;
+			rest.to = state->preempted_sum;
 		}
 		bpf_loop(nr_begun < nr ? nr_begun : nr, add_any, &rest, 0);
 		skip_new(state, nr_begun, nr);
@@ -322,12 +346,13 @@ static __attribute__((noinline)) int leave_other(struct prog_cpu *state, __u32 c
 		state->unmeasured++;
 	}
 	raise_seq(&state->seq);
+	/* If the frame stays, the next execution with this context overwrites it. */
 	if (rest.frame)
-		bpf_map_delete_elem(&prog_frames, &state->key);
+		(void)bpf_map_delete_elem(&prog_frames, &state->key);
 	return 0;
 }
 
-/* The events are read first here, and last in on_enter: so the least of ours is counted. */
+/* It reads the events first, on_enter reads them last: so they count the least of our own work. */
 SEC("fexit")
 int on_leave(void *ctx)
 {

@@ -40,6 +40,13 @@ _perf_value() {
 		;;
 	--control) _perf_list "" "$cur" fd: fifo: ;;
 	--per-cache) _perf_reply -W "L1 L2 L3 L4" -- "$cur" ;;
+	--call-graph) _perf_reply -W "caller callee fp" -- "$cur" ;;
+	-s | --sort)
+		[[ $command == profile ]] || return 0
+		base=${cur%"${cur##*,}"}
+		_perf_list "$base" "${cur##*,}" comm pid tid cpu cgroup prio dso sym
+		;;
+	-u | --uid) _perf_reply -u -- "$cur" ;;
 	--pmu-filter | --cputype | --unit)
 		_perf_reply -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"
 		;;
@@ -58,8 +65,23 @@ _perf() {
 	cur=${words[-1]}
 	COMPREPLY=()
 
-	if ((${#words[@]} == 2)); then
-		_perf_reply -W "$(perf --list-cmds 2>/dev/null) --help --version" -- "$cur"
+	# The options before the command.
+	while ((${#words[@]} > 2)) && [[ ${words[1]} == -* ]]; do
+		case ${words[1]} in
+		--debugfs-dir | --buildid-dir | --debug) ((${#words[@]} > 3)) || break ;;&
+		--debugfs-dir | --buildid-dir | --debug) words=("${words[0]}" "${words[@]:3}") ;;
+		*) words=("${words[0]}" "${words[@]:2}") ;;
+		esac
+	done
+	if [[ ${words[1]} == --*-dir && ${#words[@]} == 3 ]]; then
+		compopt -o filenames 2>/dev/null || :
+		_perf_reply -d -- "$cur"
+		return
+	elif [[ ${words[1]} == --debug && ${#words[@]} == 3 ]]; then
+		_perf_reply -W "verbose perf-event-open" -- "$cur"
+		return
+	elif ((${#words[@]} == 2)); then
+		_perf_reply -W "$(perf --list-cmds 2>/dev/null) $(perf --list-opts 2>/dev/null)" -- "$cur"
 		return
 	fi
 	command=${words[1]}
@@ -99,11 +121,11 @@ _perf() {
 			break
 		fi
 	done
-	if [[ $command == "stat report" || $command == script ]] && ((i < ${#words[@]} - 1)); then
+	if [[ $command == "stat report" || $command == script || $command == config ]] && ((i < ${#words[@]} - 1)); then
 		return
 	elif ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then
-			_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm bpf" -- "$cur"
+			_perf_reply -W "hw sw cache tracepoint pmu sdt metric metricgroup tool pfm bpf" -- "$cur"
 		elif ((i == ${#words[@]} - 1)); then
 			_perf_reply -c -- "$cur"
 		else
@@ -119,9 +141,14 @@ _perf() {
 		# shellcheck disable=SC2086
 		_perf_reply -W "$(perf $command --list-opts 2>/dev/null) --help" -- "$cur"
 	elif [[ $command == list ]]; then
-		_perf_reply -W "hw sw cache tracepoint pmu metric metricgroup tool pfm bpf" -- "$cur"
+		_perf_reply -W "hw sw cache tracepoint pmu sdt metric metricgroup tool pfm bpf" -- "$cur"
+	elif [[ $command == config ]]; then
+		compopt -o nospace 2>/dev/null || :
+		_perf_reply -W "$(perf config -l 2>/dev/null | sed 's/=.*/=/')" -- "$cur"
 	elif [[ $command == stat ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "record report" -- "$cur"; compgen -c -- "$cur")
+	elif [[ $command == profile ]]; then
+		_perf_reply -c -- "$cur"
 	fi
 
 	# Readline replaces only what follows the last of its word breaks.

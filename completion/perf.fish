@@ -32,15 +32,18 @@ function __perf_tasks
     __perf_list (__fish_complete_pids)
 end
 
-# What is counted: the words behind the options of perf stat are a command line of their own.
+# What is counted or sampled: the words behind the options are a command line of their own.
 function __perf_command
     set -l words (commandline -opc)
-    set -l help (perf stat -h 2>&1)
+    set -l help (perf $words[2] -h 2>&1)
     set -l names (string match -rg '^    (?:-., |)--([a-z0-9-]+) <' -- $help)
     set -l letters (string match -rg '^    -(.), --[a-z0-9-]+ <' -- $help)
+    set -l command $words[2]
     set -e words[1..2]
-    contains -- "$words[1]" report; and return
-    contains -- "$words[1]" record; and set -e words[1]
+    if test "$command" = stat
+        contains -- "$words[1]" report; and return
+        contains -- "$words[1]" record; and set -e words[1]
+    end
     while set -q words[1]
         set -l word $words[1]
         switch $word
@@ -93,13 +96,23 @@ function __perf_options
                     set args $args -x -a '(__perf_tasks)'
                 case pmu-filter cputype unit
                     set args $args -x -a '(ls /sys/bus/event_source/devices)'
+                case sort
+                    set args $args -x
+                    test "$command" = profile; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym)'
+                case uid
+                    set args $args -x -a '(__fish_complete_users)'
                 case output metrics-file input bpf-attr-map
                     set args $args -r -F
                 case '*'
                     set args $args -x
             end
         else if string match -q '\[=*' -- $parts[4]
-            set args $args -f -a 'L1 L2 L3 L4'
+            switch $parts[3]
+                case call-graph
+                    set args $args -f -a 'caller callee fp'
+                case '*'
+                    set args $args -f -a 'L1 L2 L3 L4'
+            end
         end
         complete $args
     end
@@ -108,13 +121,18 @@ end
 set -l commands (perf --list-cmds 2>/dev/null | string split -n ' ')
 complete -c perf -f
 complete -c perf -n __fish_is_first_token -a "$commands"
+complete -c perf -n __fish_is_first_token -a (perf --list-opts 2>/dev/null | string collect)
 complete -c perf -n "__perf_is help" -a "$commands"
-complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu metric metricgroup tool pfm bpf'
+complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu sdt metric metricgroup tool pfm bpf'
 complete -c perf -n "__perf_is stat" -a '(__perf_command)'
+complete -c perf -n "__perf_is profile" -a '(__perf_command)'
 complete -c perf -n "__perf_is stat; and test (count (commandline -opc)) = 2" -a 'record report'
 __perf_options stat
 __perf_options stat report
+__perf_options profile
 __perf_options list
+__perf_options config
+complete -c perf -n "__perf_is config" -a '(perf config -l 2>/dev/null | string replace -r "=.*" "=")'
 __perf_options script
 for command in (perf bperf -h 2>&1 | string match -rg '^    ([a-z]+)  ')
     complete -c perf -n "__perf_is bperf; and test (count (commandline -opc)) = 2" -a $command

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A follower of the established protocol: after each run of a leader's on_switch it adds what that
- * added, if the current task, which is the one that goes, is of the process that it counts.
+ * A follower of the established protocol. After each execution of a leader's on_switch it adds the
+ * increase that the leader published, if the current task, which leaves the CPU, is of its process.
  */
 #include "readings.h"
 
 struct {
-	__u32 process;		/* 0: all */
+	__u32 process; /* 0 for all */
 	__u32 enabled;
 } state;
 
@@ -17,8 +17,7 @@ int after_switch(void *ctx)
 {
 	struct bpf_perf_event_value *diff, *sum;
 
-	if (!state.enabled ||
-	    (state.process && bpf_get_current_pid_tgid() >> 32 != state.process))
+	if (!state.enabled || (state.process && bpf_get_current_pid_tgid() >> 32 != state.process))
 		return 0;
 	diff = reading_of(&diff_readings);
 	sum = reading_of(&accum_readings);

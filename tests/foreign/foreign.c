@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Another implementation of the established protocol, as small as it can be:
+ * Another implementation of the established protocol, as small as possible:
  *
  *	foreign lead PIN TYPE CONFIG [KEY_SIZE]
- *		make a leader for an event and enter it in the attr map at PIN, which is made with keys
- *		of KEY_SIZE (144) when there is none; print "ready". SIGTERM: disable the events,
- *		as their creator does, and end.
+ *		Make a leader for an event and enter it in the attr map at PIN. If there is no map,
+ *		make one with keys of KEY_SIZE (144). Print "ready". On SIGTERM disable the events,
+ *		as their creator does, and exit.
  *	foreign follow PIN TYPE CONFIG [PID]
- *		follow whoever leads that event, print "ready"; SIGTERM: print what was counted of
- *		the process, or of all: COUNTER ENABLED_NS RUNNING_NS. Status 3: there is no leader.
+ *		Follow the leader of that event and print "ready". On SIGTERM print the counts of the
+ *		process, or of all: COUNTER ENABLED_NS RUNNING_NS. Status 3: there is no leader.
+ *	foreign attach PIN TYPE CONFIG
+ *		Attach the leader's program to switches and print "ready". On SIGTERM exit.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -103,7 +105,7 @@ static int open_event(int cpu)
 {
 	struct perf_event_attr attr = {};
 
-	memcpy(&attr, key, 64);		/* all that is set is in the first version's part */
+	memcpy(&attr, key, 64); /* this program sets only fields of the first version */
 	attr.size = sizeof(attr);
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -138,7 +140,7 @@ static void lead(const char *pin)
 	len = sizeof(map_info);
 	if (bpf_obj_get_info_by_fd(diff, &map_info, &len))
 		err(1, "map");
-	entry = (struct entry){ link_info.id, map_info.id };
+	entry = (struct entry){link_info.id, map_info.id};
 	if (bpf_map_update_elem(attr_map, key, &entry, BPF_ANY))
 		err(1, "%s", pin);
 	flock(attr_map, LOCK_UN);
@@ -173,28 +175,48 @@ static void print_sums(int accum)
 	free(values);
 }
 
-static void follow(__u32 process)
+/* The program and the map of differences of the leader that the entry names. */
+static int open_leader(int *diff)
 {
-	struct bpf_object *obj = open_object("follower.bpf.o");
-	struct { __u32 process, enabled; } state = { .process = process, .enabled = 1 };
-	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "after_switch");
 	struct bpf_link_info info = {};
 	__u32 len = sizeof(info);
 	struct entry entry;
-	int link, leader, diff;
-	__u32 zero = 0;
+	int link, leader;
 
 	if (bpf_map_lookup_elem(attr_map, key, &entry))
 		exit(3);
 	link = bpf_link_get_fd_by_id(entry.link_id);
-	diff = bpf_map_get_fd_by_id(entry.diff_map_id);
-	if (link < 0 || diff < 0)
+	*diff = bpf_map_get_fd_by_id(entry.diff_map_id);
+	if (link < 0 || *diff < 0)
 		exit(3);
 	if (bpf_obj_get_info_by_fd(link, &info, &len))
 		err(1, "link");
 	leader = bpf_prog_get_fd_by_id(info.prog_id);
 	if (leader < 0)
 		err(1, "program");
+	return leader;
+}
+
+static void attach(void)
+{
+	int diff, leader = open_leader(&diff);
+
+	if (bpf_raw_tracepoint_open("sched_switch", leader) < 0)
+		err(1, "attach");
+	flock(attr_map, LOCK_UN);
+	wait_for_end();
+}
+
+static void follow(__u32 process)
+{
+	struct bpf_object *obj = open_object("follower.bpf.o");
+	struct {
+		__u32 process, enabled;
+	} state = {.process = process, .enabled = 1};
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "after_switch");
+	int diff, leader = open_leader(&diff);
+	__u32 zero = 0;
+
 	trigger(leader, 0);
 	if (bpf_map__reuse_fd(bpf_object__find_map_by_name(obj, "diff_readings"), diff) ||
 	    bpf_program__set_attach_target(prog, leader, "on_switch"))
@@ -213,7 +235,7 @@ static void follow(__u32 process)
 int main(int argc, char **argv)
 {
 	if (argc < 5 || argc > 6)
-		errx(2, "usage: foreign lead|follow PIN TYPE CONFIG [KEY_SIZE|PID]");
+		errx(2, "usage: foreign lead|follow|attach PIN TYPE CONFIG [KEY_SIZE|PID]");
 	nr_cpus = libbpf_num_possible_cpus();
 	if (nr_cpus > MAX_CPUS)
 		errx(1, "too many CPUs");
@@ -223,6 +245,8 @@ int main(int argc, char **argv)
 	set_key(argv[3], argv[4]);
 	if (!strcmp(argv[1], "lead"))
 		lead(argv[2]);
+	else if (!strcmp(argv[1], "attach"))
+		attach();
 	else
 		follow(argc > 5 ? atoi(argv[5]) : 0);
 	return 0;

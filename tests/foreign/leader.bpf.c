@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leader of the established protocol (Documentation/design.md, "Other implementations") and nothing
- * of ours: one event, read at each switch; what was added since the last run is for the followers.
+ * A leader of the established protocol (Documentation/design.md, "Other implementations"), without any
+ * of our additions: it reads one event at each switch, and publishes the increase to its followers.
  */
 #include "readings.h"
 

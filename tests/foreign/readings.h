@@ -2,7 +2,7 @@
 #ifndef PERF_TESTS_FOREIGN_READINGS_H
 #define PERF_TESTS_FOREIGN_READINGS_H
 
-/* What leader and follower of the established protocol have in common: a reading per CPU. */
+/* The map that leader and follower of the established protocol share: a reading per CPU. */
 
 #include <linux/bpf.h>
 
@@ -10,12 +10,12 @@
 
 struct readings {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(key_size, sizeof(__u32));	/* 0 */
+	__uint(key_size, sizeof(__u32)); /* 0 */
 	__uint(value_size, sizeof(struct bpf_perf_event_value));
 	__uint(max_entries, 1);
 };
 
-/* What the last run of the leader's program added on this CPU: the leader writes, followers read. */
+/* The increase at the last execution of the leader's program on this CPU, for followers to read. */
 struct readings diff_readings SEC(".maps");
 
 static __always_inline struct bpf_perf_event_value *reading_of(struct readings *readings)

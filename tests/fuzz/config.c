@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text is a configuration, or is refused with a message; nothing is read beyond it, or lost. */
+/* Any text is a configuration or is refused with a message, without reads beyond it and leaks. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "util/config.h"
-#include "util/util.h"
+#include "util/host/config.h"
+#include "util/lib/util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	int fd, err;
 
-	/* Its messages, and warnings of users that are not there, are not looked at. */
+	/* Takes the parser's messages, such as warnings about unknown users. */
 	static FILE *nowhere;
 
 	if (!nowhere) {

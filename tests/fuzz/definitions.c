@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any file must define metrics and events that can be asked for, or be left out with a warning. */
+/* Any file must define usable metrics and events, or be left out with a warning. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -9,12 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "util/definitions.h"
-#include "util/evlist.h"
-#include "util/metric_request.h"
-#include "util/parse_events.h"
-#include "util/pmu.h"
-#include "util/util.h"
+#include "util/defs/definitions.h"
+#include "util/event/evlist.h"
+#include "util/event/parse_events.h"
+#include "util/event/pmu.h"
+#include "util/lib/util.h"
+#include "util/metric/metric_groups.h"
+#include "util/metric/metric_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +34,7 @@ static struct pmus *open_pmus(void)
 
 static void ask(struct definitions *defs, struct pmus *pmus)
 {
-	struct metric_request_options options = { .scope = { .defs = defs, .pmus = pmus } };
+	struct metric_request_options options = {.scope = {.defs = defs, .pmus = pmus}};
 	struct metric_requests requests = {};
 	struct evlist *list = evlist__new();
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text must be an expression, which can be computed, or be refused with a reason and a column. */
+/* Any text must be an expression that can be computed, or be refused with a reason and a column. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/metric_expr.h"
+#include "util/metric/expr_eval.h"
+#include "util/metric/expr_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,8 +34,13 @@ static bool answer(void *data, const char *name)
 static void compute(const struct metric_expr *expr)
 {
 	struct metric_expr_ctx full = {
-		.data = (void *)expr, .value = value_of, .source_count = value_of, .aggr_nr = value_of,
-		.literal = literal_of, .has_event = answer, .match_cpuid = answer,
+		.data = (void *)expr,
+		.value = value_of,
+		.source_count = value_of,
+		.aggr_nr = value_of,
+		.literal = literal_of,
+		.has_event = answer,
+		.match_cpuid = answer,
 	};
 	const struct metric_expr_ctx empty = {};
 	int nr = metric_expr__nr_ids(expr), i, j;
@@ -59,12 +65,12 @@ static void compute(const struct metric_expr *expr)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = strndup((const char *)data, size);
-	struct metric_expr_error error = { -1, NULL };
+	struct metric_expr_error error = {-1, NULL};
 	struct metric_expr *expr;
 	int err;
 
 	assert(text);
-	err = metric_expr__parse(text, size % 4 - 1, &expr, &error);
+	err = metric_expr__parse(text, &expr, &error);
 	if (err) {
 		assert(err == -EINVAL && error.reason);
 		assert(error.column >= 0 && error.column <= (int)strlen(text));

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/evlist.h"
-#include "util/parse_events.h"
-#include "util/pmu.h"
-#include "util/util.h"
+#include "util/event/evlist.h"
+#include "util/event/parse_events.h"
+#include "util/event/pmu.h"
+#include "util/lib/util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,8 +31,8 @@ static struct pmus *open_pmus(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct parse_events_options quiet = { .quiet = true };
-	static struct pmus *pmus;	/* read once: it does not change */
+	static const struct parse_events_options quiet = {.quiet = true};
+	static struct pmus *pmus; /* made once: it never changes */
 	struct evlist *list = evlist__new();
 	char *text = strndup((const char *)data, size), *shown;
 	struct parse_error err;

@@ -1,13 +1,58 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What "make bench" says to a PEER that it cannot measure.
+# "make bench" without its measurements: a PEER that it refuses, and the page that it prints.
 
 load helpers
 
 bench=$BATS_TEST_DIRNAME/../../scripts/bench
 
-@test "a peer that is not there is an error" {
+@test "bench fails if the peer does not exist" {
 	refused 2 env PEER=/nowhere/perf "$bench" <<-EOT
 		bench: PEER=/nowhere/perf: no such file
 	EOT
+}
+
+# Measured numbers of a table become N. They have one decimal, except the number of perf events.
+without_numbers() {
+	awk -F '|' -v OFS='|' '
+		/^\|/ {
+			for (i = 2; i < NF; i++) {
+				gsub(/^ +| +$/, "", $i)
+				if ($i ~ /^-?[0-9]+\.[0-9]$/ || (NF == 9 && i == 5 && $i ~ /^[0-9]+$/)) $i = "N"
+			}
+		}
+		{ print }' "$@"
+}
+
+# page : print what "make bench" prints, with a fixed number for each measurement
+page() {
+	# shellcheck source=scripts/costs
+	. "$BATS_TEST_DIRNAME/../../scripts/costs"
+	uname() { echo 6.12.0; }
+	base_switch() { base=6251.4; }
+	measure_switch() { added=0.0 events_shared=1; }
+	measure_start() { cost=0.0; }
+	all_of() { echo 800000; }
+	pair_switch() { one_switch=0; }
+	one_execution() { echo 1864.2; }
+	start_counting() { [ "$1" = /dev/null ] || echo 1,,cycles,,,0 >"$1"; }
+	sleep() { :; }
+	perf() { :; }
+	stop_all() { :; }
+	cgroup_run() { :; }
+	end_cgroup_run() { :; }
+	make_cgroups() { :; }
+	remove_cgroups() { :; }
+	progs_load() { :; }
+	progs_stop() { :; }
+	progs_unload() { :; }
+	# shellcheck disable=SC2034
+	costs_when=bench costs_by=(shared plain)
+	print_parts tasks cgroups progs
+}
+
+@test "Documentation/costs.md has the text and the rows that make bench prints" {
+	(page) >"$BATS_TEST_TMPDIR/page"
+	diff -u <(without_numbers "$BATS_TEST_DIRNAME/../../Documentation/costs.md") \
+		<(without_numbers "$BATS_TEST_TMPDIR/page")
 }

@@ -32,7 +32,7 @@ end_run() {
 	wait "$2" || ended=$?
 }
 
-@test "two runs share one event, and nothing stays but the map" {
+@test "two sessions share one event, and only the map stays" {
 	local a=$BATS_TEST_TMPDIR/a b=$BATS_TEST_TMPDIR/b first second
 	start_run "$a" -a -e context-switches
 	first=$!
@@ -41,7 +41,7 @@ end_run() {
 	run perf bperf list --bpf-attr-map "$ATTR_MAP"
 	echo "$output"
 	[ "$status" = 0 ]
-	[[ $output = *"2 runs share $(nproc) perf event"*" for 1 event"* ]]
+	[[ $output = *"2 sessions share $(nproc) perf event"*" for 1 event"* ]]
 	[ "$(entries)" = 1 ]
 	our_objects >"$BATS_TEST_TMPDIR/objects"
 	grep -q '^link ' "$BATS_TEST_TMPDIR/objects"
@@ -49,7 +49,7 @@ end_run() {
 	[ "$(grep -c '^map ' "$BATS_TEST_TMPDIR/objects")" -ge 3 ]
 	end_run INT $first
 	[ "$ended" = 130 ]
-	has_runs 1
+	has_sessions 1
 	refute are_gone "$BATS_TEST_TMPDIR/objects"
 	end_run TERM $second
 	[ "$ended" = 143 ]
@@ -61,14 +61,14 @@ end_run() {
 		"$ATTR_MAP ${ATTR_MAP}_lock " ]
 }
 
-@test "the run that goes on notices nothing of the end of the one that began" {
+@test "the end of the first session does not affect the next one" {
 	local a=$BATS_TEST_TMPDIR/a b=$BATS_TEST_TMPDIR/b first second
 	start_run "$a" -a -e cs,page-faults
 	first=$!
 	start_run "$b" -a -e cs,page-faults -I 100
 	second=$!
 	end_run KILL $first
-	wait_for has_runs 1
+	wait_for has_sessions 1
 	"$WORKLOADS/faults" 3000
 	end_run INT $second
 	# 3000 page faults after the other's death are counted, all of them
@@ -76,7 +76,7 @@ end_run() {
 	refute grep -q 'not counted\|not supported' "$b"
 }
 
-@test "after SIGKILL of the only run the next one starts afresh" {
+@test "after SIGKILL of the only session, the next one starts afresh" {
 	local out=$BATS_TEST_TMPDIR/out
 	start_run "$out" -a -e cs
 	our_objects >"$BATS_TEST_TMPDIR/objects"
@@ -93,12 +93,12 @@ end_run() {
 
 # nothing_of_series : its end, or that of a series in which something failed, left nothing
 nothing_of_series() {
-	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 	[ "$(entries)" = 0 ]
 }
 
-@test "the runs of a series share one leader, each counts its own, and nothing stays" {
+@test "the repeats of -r share one leader, each counts its own, and nothing stays" {
 	local links=$BATS_TEST_TMPDIR/links out=$BATS_TEST_TMPDIR/out mode status=0
 	local post="perf bperf list -j --bpf-attr-map '$ATTR_MAP' | jq -c '[(.runs | length), .events[].\"link-id\"]' >>'$links'"
 	for mode in -a -i "-a --for-each-cgroup /"; do
@@ -122,7 +122,7 @@ nothing_of_series() {
 	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -r 0 -a -e cs \
 		--post "echo >>'$links'; exec sleep 1000" true
 	wait_for grep -q '' "$links"
-	has_runs 1
+	has_sessions 1
 	end_run INT $!
 	[ "$ended" = 130 ]
 	nothing_of_series
@@ -136,21 +136,17 @@ nothing_of_series() {
 	nothing_of_series
 }
 
-@test "SIGKILL of perf while its command is held: the command never runs" {
-	mkdir "${ATTR_MAP}_lock"
-	exec 9<"${ATTR_MAP}_lock"
-	flock 9
-	background "$BATS_TEST_TMPDIR/out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs \
-		touch "$BATS_TEST_TMPDIR/started" 9<&-
+@test "the command never runs if perf is killed before its start" {
+	background "$BATS_TEST_TMPDIR/out" env PERF_TEST_STOP_AT=session-added perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -e cs touch "$BATS_TEST_TMPDIR/started"
 	local perf=$! child
-	wait_for grep -q "^perf stat: waiting: ${ATTR_MAP}_lock is held by process " "$BATS_TEST_TMPDIR/out"
+	wait_for grep -q "^stopped at session-added" "$BATS_TEST_TMPDIR/out"
 	child=$(cat "/proc/$perf/task/$perf/children")
 	[ -n "$child" ]
 	end_run KILL $perf
 	gone() { [ ! -e "/proc/${child% }" ]; }
 	wait_for gone
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
-	exec 9<&-
 }
 
 @test "SIGINT while waiting for the lock ends perf" {
@@ -160,14 +156,15 @@ nothing_of_series() {
 	background "$BATS_TEST_TMPDIR/out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs \
 		touch "$BATS_TEST_TMPDIR/started" 9<&-
 	local perf=$!
-	wait_for grep -q "waiting" "$BATS_TEST_TMPDIR/out"
+	wait_for waits_for_lock $perf
 	end_run INT $perf
 	exec 9<&-
 	[ "$ended" = 130 ]
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "perf stat: ended by SIGINT before counting began" ]
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
 }
 
-@test "-C counts on that CPU; :b mixes with plain events" {
+@test "-C counts on that CPU, and :b mixes with plain events" {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -C 0 -x, --log-fd 4 -e page-faults taskset -c 0 "$WORKLOADS/faults" 800 4>"$out"
 	in_range "$(field page-faults 1 "$out")" 800 100000000
@@ -185,7 +182,7 @@ nothing_of_series() {
 	[ "$(wc -l <"$out")" = 4 ]
 }
 
-@test "a refused member of a group does not take the others along" {
+@test "the other members of a group count if one is refused" {
 	local out=$BATS_TEST_TMPDIR/out
 	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	shared -a -x, --log-fd 4 -e '{page-faults,cycles,dummy}' "$WORKLOADS/faults" 500 4>"$out" ||
@@ -195,7 +192,7 @@ nothing_of_series() {
 	[ "$(field dummy 1 "$out")" = 0 ]
 }
 
-@test "all members of a group of software events count, and all the time" {
+@test "all members of a group of software events count all the time" {
 	local out=$BATS_TEST_TMPDIR/out event
 	shared -a -x, --log-fd 4 -e '{page-faults,cpu-clock,cs}' "$WORKLOADS/faults" 500 4>"$out"
 	cat "$out"
@@ -236,7 +233,7 @@ controlled_ends() {
 	wait $controlled_pid || :
 }
 
-@test "-D -1 and --control: windows of shared events" {
+@test "-D -1 and --control open windows of shared events" {
 	controlled -e page-faults
 	many
 	say enable
@@ -247,7 +244,7 @@ controlled_ends() {
 	in_range "$(field page-faults 1 "$out")" 2000 199999
 }
 
-@test "--control: one shared event is switched, its group with it, others count on" {
+@test "--control switches one shared event with its group, and others count on" {
 	controlled -e '{page-faults,minor-faults},dummy' -e duration_time
 	many
 	say "enable page-faults"
@@ -271,30 +268,30 @@ controlled_ends() {
 	grep -q "'nosuch': no event of that name" "$out"
 }
 
-@test "attr maps that are none are refused, and left as they are" {
+@test "objects that are not attr maps are refused and unchanged" {
 	local bpftool=/usr/sbin/bpftool
 	$bpftool map create "$ATTR_MAP" type array key 4 value 8 entries 4 name stranger
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: $ATTR_MAP is no attr map: type 2, key 4, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
+		<<<"perf stat: cannot share events: $ATTR_MAP is not an attr map: type 2, key 4, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
 	[ "$($bpftool -j map show pinned "$ATTR_MAP" | jq -r .name)" = stranger ]
 	refused 1 perf bperf list --bpf-attr-map "$ATTR_MAP" \
-		<<<"perf bperf: cannot share events: $ATTR_MAP is no attr map: type 2, key 4, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
+		<<<"perf bperf: cannot share events: $ATTR_MAP is not an attr map: type 2, key 4, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
 	rm "$ATTR_MAP"
 	$bpftool map create "$ATTR_MAP" type hash key 8 value 8 entries 4 name short
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: $ATTR_MAP is no attr map: type 1, key 8, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
+		<<<"perf stat: cannot share events: $ATTR_MAP is not an attr map: type 1, key 8, value 8 bytes (remove it, or name another path with --bpf-attr-map)"
 	[ ! -e "${ATTR_MAP}_lock" ]
 }
 
-@test "a directory is no attr map" {
+@test "a directory is not an attr map" {
 	mkdir "$ATTR_MAP"
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
-		<<<"perf stat: cannot share events: $ATTR_MAP is a directory, no attr map"
+		<<<"perf stat: cannot share events: $ATTR_MAP is a directory, not an attr map"
 	rmdir "$ATTR_MAP"
 	nothing_made
 }
 
-@test "keys of other lengths are served" {
+@test "attr maps with keys of other lengths work" {
 	local size out=$BATS_TEST_TMPDIR/out
 	for size in 112 120 128 136 144 152; do
 		/usr/sbin/bpftool map create "$ATTR_MAP" type hash key $size value 8 entries 4 name other
@@ -326,7 +323,7 @@ controlled_ends() {
 	[ ! -e /tmp/no_map_lock ]
 }
 
-@test "without privileges: what is missing is named, and nothing is left" {
+@test "without privileges, perf names the missing ones and leaves nothing" {
 	refused 1 as_nobody perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
 		<<<"perf stat: --bpf-counters: not permitted: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids) (run as root)"
 	nothing_made
@@ -342,14 +339,14 @@ controlled_ends() {
 		<<<"perf bperf: not permitted: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids) (run as root)"
 }
 
-@test "no event that can be shared: an error, and no leader is left" {
+@test "no event that can be shared is an error, and no leader is left" {
 	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	fails_with 1 Error: perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cycles true
 	grep -q "^The cycles event is not supported: no PMU" "$BATS_TEST_TMPDIR/fails.err"
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 }
 
-@test "beside a run that counts CPUs, one that dies making the first class of tasks bars nobody" {
+@test "a session that dies making the first class of tasks, beside one of CPUs, bars no other" {
 	local step out=$BATS_TEST_TMPDIR/out
 	start_run "$BATS_TEST_TMPDIR/held" -a -e cs
 	for step in scope-written scope-added; do
@@ -357,6 +354,6 @@ controlled_ends() {
 		shared -x, -o "$out" -e cs true >"$out.err" 2>&1 || { cat "$out.err"; return 1; }
 		diff /dev/null "$out.err"
 		in_range "$(field cs 1 "$out")" 0 1000000
-		has_runs 1
+		has_sessions 1
 	done
 }

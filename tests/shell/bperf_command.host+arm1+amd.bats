@@ -19,8 +19,8 @@ teardown() {
 	done
 	wait 2>/dev/null || :
 	rm -f "$ATTR_MAP" "${ATTR_MAP}b"
-	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
-	[ ! -d "${ATTR_MAP}b_lock" ] || rmdir "${ATTR_MAP}b_lock"
+	rm -rf "${ATTR_MAP}_lock"
+	rm -rf "${ATTR_MAP}b_lock"
 }
 
 bperf() {
@@ -65,7 +65,7 @@ announce() {
 		$(number 0) $zeros value $(number "$2") $(number "$3")
 }
 
-@test "list: who shares what" {
+@test "list shows which sessions share which events" {
 	local nr first second
 	nr=$(nproc)
 	run_in_background -a -e 'cs,{page-faults,cpu-clock}'
@@ -80,10 +80,10 @@ announce() {
 	grep -Eq "^\{page-faults +1 +$nr +[0-9.]+ +100.0%  own +$first$" "$T/list"
 	grep -Eq "^ cpu-clock +1 +$nr +[0-9.]+ +100.0%  own +$first$" "$T/list"
 	grep -Eq "^software +0(-$((nr - 1)))? +4$" "$T/list"
-	[ "$(tail -n 1 "$T/list")" = "2 runs share $((4 * nr)) perf events for 4 events" ]
+	[ "$(tail -n 1 "$T/list")" = "2 sessions share $((4 * nr)) perf events for 4 events" ]
 }
 
-@test "list -j: the same as data" {
+@test "list -j prints the same data as JSON" {
 	run_in_background -a -e 'cs,{page-faults,cpu-clock}'
 	bperf list -j >"$T/json"
 	jq . "$T/json"
@@ -98,14 +98,14 @@ announce() {
 	[ "$(json '[.runs, .events, .programs, .pmus]')" = "[[],[],[],[]]" ]
 }
 
-@test "list: tracepoints and events of sysfs have their names" {
+@test "list prints the names of tracepoints and of events in sysfs" {
 	require_tracepoints
 	run_in_background -a -e 'sched:sched_switch,sched:sched_switch:u'
 	[ "$(json '[.events[] | [.event, .pmu]]')" = \
 		'[["sched:sched_switch","tracepoint"],["sched:sched_switch:u","tracepoint"]]' ]
 }
 
-@test "list: events of the PMU, one counter each" {
+@test "list counts one counter for each event of the PMU" {
 	[ "${PLACE:-}" = arm1 ] || skip "needs the emulated PMU"
 	run_in_background -a -e cycles,instructions,cs
 	bperf list >"$T/list"
@@ -116,7 +116,7 @@ announce() {
 		'[["cpu-cycles",false],["instructions",false],["context-switches",false]]' ]
 }
 
-@test "list and verify: more events than counters" {
+@test "list and verify report multiplexed events" {
 	[ "${PLACE:-}" = arm1 ] || skip "needs the emulated PMU"
 	local events=instructions,instructions:u,instructions:k,r8,r8:u,r8:k,r1b,r1b:u
 	run_in_background -a -e "$events"
@@ -129,7 +129,7 @@ announce() {
 	refute grep -q DIFFER "$T/verify"
 }
 
-@test "list: the leader of somebody else, and who has hold of it" {
+@test "list shows a foreign leader and the processes that hold it" {
 	local link reading other
 	run_in_background -a -e cs
 	# Another map's leader is as foreign as one of another implementation.
@@ -144,16 +144,16 @@ announce() {
 		"[\"cpu-migrations\",$link,[$other],null]" ]
 	bperf list | grep -E "^cpu-migrations +1 +- +- +-  foreign +$other$"
 	# Its entry stays, as long as it lives.
-	[ "$(bperf prune)" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(bperf prune)" = "removed: 0 dead entries, 0 dead sessions" ]
 	[ "$(entries)" = 2 ]
 	kill -INT "$other"
 	wait "$other" || :
 	wait_for are_gone "$T/objects"
-	[ "$(bperf prune)" = "removed: 1 dead entries, 0 dead runs" ]
+	[ "$(bperf prune)" = "removed: 1 dead entries, 0 dead sessions" ]
 	[ "$(entries)" = 1 ]
 }
 
-@test "prune: dead entries, numbers used again, dead runs" {
+@test "prune removes dead entries, entries with reused ids, and dead sessions" {
 	local hotplug
 	[ "$(bperf prune)" = "nothing to remove: there is no $ATTR_MAP" ]
 	run_in_background -a -e cs
@@ -165,16 +165,16 @@ announce() {
 	announce 4 "$hotplug" 1
 	announce 5 2000000000 1
 	[ "$(entries)" = 4 ]
-	[ "$(bperf prune)" = "removed: 2 dead entries, 0 dead runs" ]
+	[ "$(bperf prune)" = "removed: 2 dead entries, 0 dead sessions" ]
 	[ "$(entries)" = 2 ]
 	kill -KILL "$run"
 	wait "$run" || :
-	[ "$(bperf prune)" = "removed: 0 dead entries, 1 dead runs" ]
+	[ "$(bperf prune)" = "removed: 0 dead entries, 1 dead sessions" ]
 	[ "$(entries)" = 1 ]
-	[ "$(bperf prune)" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(bperf prune)" = "removed: 0 dead entries, 0 dead sessions" ]
 }
 
-@test "verify: shared counts are plain ones" {
+@test "verify finds that shared and plain counts agree" {
 	run_in_background -a -e cpu-clock,cs,page-faults
 	bperf verify >"$T/verify"
 	cat "$T/verify"
@@ -186,13 +186,13 @@ announce() {
 	[ "$(tail -n 1 "$T/verify")" = "all 2 events agree" ]
 }
 
-@test "verify: nothing is shared" {
+@test "verify compares default events if nothing is shared" {
 	bperf verify --time 100 >"$T/verify"
 	grep -q '^cpu-clock .*  agree$' "$T/verify"
 	[ "$(bperf list)" = "no events are shared through $ATTR_MAP" ]
 }
 
-@test "verify: a shared event that stopped counting is found" {
+@test "verify finds a shared event that stopped counting" {
 	run_in_background -a -e cpu-clock,cs
 	# shellcheck disable=SC2046 # words
 	/usr/sbin/bpftool map delete id "$(leader_map events)" key $(number 0)
@@ -205,7 +205,7 @@ announce() {
 	[ "$(tail -n 1 "$T/verify")" = "1 of 2 events differ" ]
 }
 
-@test "verify: what differs is found, also when another CPU goes offline" {
+@test "verify finds a difference even if another CPU goes offline" {
 	[ "${PLACE:-}" = amd ] || skip "CPUs go offline in the emulated machine only"
 	local verify status=0
 	run_in_background -a -e cpu-clock
@@ -213,7 +213,7 @@ announce() {
 	/usr/sbin/bpftool map delete id "$(leader_map events)" key $(number 0)
 	background "$T/verify" perf bperf verify --bpf-attr-map "$ATTR_MAP" --time 10000
 	verify=$!
-	wait_for has_runs 2
+	wait_for has_sessions 2
 	echo 0 >/sys/devices/system/cpu/cpu1/online
 	wait $verify || status=$?
 	echo 1 >/sys/devices/system/cpu/cpu1/online
@@ -222,7 +222,7 @@ announce() {
 	[ "$status" = 2 ]
 }
 
-@test "verify: what cannot be counted is no agreement" {
+@test "verify does not report agreement of events that cannot be counted" {
 	[ "${PLACE:-}" != arm1 ] && [ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	local status=0
 	bperf verify -e cycles,cpu-clock --time 50 >"$T/verify" || status=$?
@@ -231,20 +231,20 @@ announce() {
 	[ "$(tail -n 1 "$T/verify")" = "inconclusive: 1 of 2 events agree, none differs" ]
 }
 
-@test "verify: Ctrl-C leaves nothing" {
+@test "Ctrl-C during verify leaves nothing" {
 	background "$T/out" perf bperf verify --bpf-attr-map "$ATTR_MAP" --time 1000000 -e cs
 	local verify=$! status=0
-	wait_for has_runs 1
+	wait_for has_sessions 1
 	kill -INT $verify
 	wait $verify || status=$?
 	[ "$status" = 130 ]
 	[ ! -s "$T/out" ]
-	[ "$(bperf prune)" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(bperf prune)" = "removed: 0 dead entries, 0 dead sessions" ]
 	[ "$(entries)" = 0 ]
 }
 
-@test "wrong usage" {
-	fails_with 129 "perf bperf: unknown command 'lists'" perf bperf lists
+@test "perf bperf refuses wrong usage" {
+	fails_with 129 "perf bperf: unknown command 'lists': did you mean 'list'?" perf bperf lists
 	fails_with 129 "perf bperf: list takes no argument 'all'" perf bperf list all
 	fails_with 129 "perf bperf: unknown switch \`j'" perf bperf prune -j
 	fails_with 129 "event syntax error: 'nosuch'" bperf verify -e nosuch

@@ -14,7 +14,7 @@ on() {
 	awk -F, -v cpu="CPU$1" -v event="$2" '$1 == cpu && $4 == event { print $2 }' "$3"
 }
 
-@test "a command's counts, CPU by CPU" {
+@test "a command's counts are right for each CPU" {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -A -e page-faults,instructions:u -x, --log-fd 4 \
 		sh -c "taskset 1 '$WORKLOADS/faults' 3000; taskset 2 '$WORKLOADS/faults' 9000" 4>"$out"
@@ -43,7 +43,7 @@ on() {
 	[ "$(jq -s 'map(.counters) | add' "$out")" = 2 ]
 }
 
-@test "a process that runs already, its threads, and intervals" {
+@test "breakdowns are right for a running process, its threads, and intervals" {
 	local out=$BATS_TEST_TMPDIR/out
 	taskset 2 "$WORKLOADS/spinfor" 60 &
 	local spin=$!
@@ -57,7 +57,7 @@ on() {
 	kill $spin
 }
 
-@test "every event must be shared" {
+@test "breakdowns by CPU require that every event is shared" {
 	fails_with 22 "perf stat: 'cs' is not shared: a breakdown by CPU, core and the like of a task's counts needs every event shared (--bpf-counters, or the modifier b; or -a or -C)" \
 		perf stat -A -e cycles:b,cs true
 	fails_with 22 "perf stat: 'sched:sched_switch' is not shared, having a filter: a breakdown by CPU, core and the like of a task's counts needs every event shared (or -a or -C)" \

@@ -8,7 +8,6 @@ load helpers
 nobody=65534
 
 setup() {
-	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
 	jobs_started=()
 	T=$BATS_TEST_TMPDIR
 	require_root
@@ -16,14 +15,14 @@ setup() {
 	# bats' own directories, and perhaps perf's, are root's alone
 	mine=$(mktemp -d)
 	chmod 755 "$mine"
-	cp "$(command -v perf)" "$WORKLOADS/faults" "$WORKLOADS/waiter" "$mine"
+	install -m 755 -t "$mine" "$(command -v perf)" "$WORKLOADS/faults" "$WORKLOADS/waiter"
 	# root looks at what is nobody's
 	printf '[bperf]\n\ttrusted-owners = %s\n' $nobody >"$mine/config"
 	export PERF_CONFIG=$mine/config
-	case $(stat -c %a /sys/fs/bpf) in
-	*7) ;;
-	*) chmod 1777 /sys/fs/bpf ;;
-	esac
+	# where everybody may pin; the machine's own may be root's alone
+	mkdir "$mine/bpf"
+	mount -t bpf -o mode=1777 bpf "$mine/bpf"
+	ATTR_MAP=$mine/bpf/map
 }
 
 teardown() {
@@ -32,9 +31,11 @@ teardown() {
 		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
 	done
 	wait 2>/dev/null || :
-	[ -z "$mine" ] || rm -rf "$mine"
 	rm -f "$ATTR_MAP"
-	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
+	rm -rf "${ATTR_MAP}_lock"
+	[ -n "${mine:-}" ] || return 0
+	! mountpoint -q "$mine/bpf" || umount "$mine/bpf"
+	rm -rf --one-file-system "$mine"
 }
 
 # with CAPS COMMAND... : as nobody with just these capabilities (+bpf,+perfmon), given as systemd's
@@ -64,7 +65,7 @@ bpf="CAP_BPF (to load BPF programs)"
 perfmon="CAP_PERFMON (to have them read the kernel, and to open events for everybody)"
 admin="CAP_SYS_ADMIN (to find what others share by its ids)"
 
-@test "each capability that is missing is named, with what it is for" {
+@test "perf names each missing capability with its purpose" {
 	lacks "" "$bpf, $perfmon and $admin"
 	lacks +bpf "$perfmon and $admin"
 	lacks +perfmon "$bpf and $admin"
@@ -72,13 +73,13 @@ admin="CAP_SYS_ADMIN (to find what others share by its ids)"
 	lacks +bpf,+perfmon,+dac_override,+net_admin,+sys_ptrace,+kill "$admin"
 }
 
-@test "the kernel wants no other: all three, or CAP_SYS_ADMIN, which has the others in it" {
+@test "the kernel requires either all three capabilities or CAP_SYS_ADMIN alone" {
 	counts +bpf,+perfmon,+sys_admin
 	counts +sys_admin
 	[ "$(stat -c %u "$ATTR_MAP" "${ATTR_MAP}_lock" | sort -u)" = $nobody ]
 }
 
-@test "the kernel does want CAP_SYS_ADMIN for turning ids into descriptors" {
+@test "the kernel requires CAP_SYS_ADMIN to turn ids into descriptors" {
 	local id
 	/usr/sbin/bpftool map create "$ATTR_MAP" type array key 4 value 8 entries 4 name some
 	id=$(/usr/sbin/bpftool -j map show pinned "$ATTR_MAP" | jq .id)
@@ -87,7 +88,7 @@ admin="CAP_SYS_ADMIN (to find what others share by its ids)"
 	with +bpf,+perfmon,+sys_admin /usr/sbin/bpftool map show id "$id"
 }
 
-@test "a map of another user: CAP_DAC_OVERRIDE, and nothing less" {
+@test "another user's map requires CAP_DAC_OVERRIDE" {
 	shared -a -x, -o "$T/out" -e cs true
 	refused 1 with +bpf,+perfmon,+sys_admin,+dac_read_search "$mine/perf" stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -a -e cs true \
@@ -121,7 +122,7 @@ is_waiting() {
 	[ "$(cat "/proc/$run/comm")" = perf ] && grep -q poll "/proc/$run/wchan"
 }
 
-@test "while it counts no capability is in effect, and it leaves in order" {
+@test "no capability is in effect while a session counts, and it leaves in order" {
 	start "$T/out" +bpf,+perfmon,+sys_admin,+dac_override -a -I 50 -e page-faults
 	[ "$(effective "$run")" = 0000000000000000 ]
 	"$WORKLOADS/faults" 3000
@@ -134,11 +135,11 @@ is_waiting() {
 	wait "$run" || :
 	in_range "$(awk -F, '{ sum += $2 } END { print sum }' "$T/out")" 3000 100000000
 	refute grep -q 'not counted\|perf stat' "$T/out"
-	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 	[ "$(entries)" = 0 ]
 }
 
-@test "root, too, counts without them" {
+@test "root also counts without capabilities in effect" {
 	background "$T/out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs
 	run=$!
 	wait_for is_waiting
@@ -146,10 +147,10 @@ is_waiting() {
 	[ $((0x$(effective "$run") & (1 << 21 | 1 << 38 | 1 << 39))) = 0 ]
 	kill -INT "$run"
 	wait "$run" || :
-	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 }
 
-@test "a run of plain events gives them up for good" {
+@test "a session of plain events drops its capabilities for good" {
 	background "$T/out" setpriv --reuid $nobody --regid $nobody --clear-groups \
 		--inh-caps=-all,+perfmon --ambient-caps=-all,+perfmon "$mine/perf" stat -a -e cs
 	run=$!
@@ -160,7 +161,7 @@ is_waiting() {
 	grep -q ' cs ' "$T/out"
 }
 
-@test "two users' runs of one process: one leaves without privileges in effect, the other counts on" {
+@test "one of two users' sessions leaves without privileges in effect, and the other counts on" {
 	local caps=+bpf,+perfmon,+sys_admin waiter first
 	background "$T/waiter" setpriv --reuid $nobody --regid $nobody --clear-groups "$mine/waiter"
 	waiter=$!
@@ -174,7 +175,7 @@ is_waiting() {
 	kill -INT "$run"
 	wait "$run" || :
 	refute grep -q 'perf stat:' "$T/a" "$T/b"
-	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead runs" ]
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 }
 
 @test "a CPU that comes back gets its events, which needs CAP_PERFMON again" {
@@ -190,7 +191,7 @@ is_waiting() {
 	in_range "$(field page-faults 1 "$T/out")" 2000 100000000
 }
 
-@test "capabilities of the file: enough to share, not for the command or for other files" {
+@test "file capabilities suffice to share, but do not reach the command or other files" {
 	PATH=$PATH:/usr/sbin setcap cap_bpf,cap_perfmon,cap_sys_admin,cap_dac_override=ep "$mine/perf" ||
 		skip "no capabilities of files here"
 	as_nobody grep -q . "$mine/perf"

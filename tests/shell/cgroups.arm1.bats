@@ -61,25 +61,25 @@ cgroups_apart() {
 	in_range "$(value ${U}b "$name/w0" "$T/both.csv")" 200000 210000
 }
 
-@test "one cgroup counts as plainly" {
+@test "the counts of one cgroup equal plain ones" {
 	cgroups_apart 1
 	nothing_left
 }
 
-@test "ten cgroups count as plainly" {
+@test "the counts of ten cgroups equal plain ones" {
 	cgroups_apart 10
 }
 
-@test "a hundred cgroups count as plainly" {
+@test "the counts of a hundred cgroups equal plain ones" {
 	cgroups_apart 100
 }
 
-@test "five hundred cgroups count as plainly" {
+@test "the counts of five hundred cgroups equal plain ones" {
 	cgroups_apart 500
 	nothing_left
 }
 
-@test "cgroups nested twelve deep: each counts all below it" {
+@test "each of twelve nested cgroups counts all below it" {
 	local i path level=() own=() sum
 	make_top
 	chain 12 >/dev/null
@@ -103,7 +103,7 @@ cgroups_apart() {
 	nothing_left
 }
 
-@test "a parent is the sum of its children and of what runs in itself" {
+@test "a parent's count is the sum of its children's and of its own tasks'" {
 	local sum
 	make_top
 	mkdir "$top"/{a,b}
@@ -114,7 +114,7 @@ cgroups_apart() {
 	in_range "$(value ${U}b "$name" "$T/both.csv")" "$sum" $((sum + 50000))
 }
 
-@test "two runs share their events, and each counts its own cgroups" {
+@test "two sessions share events, and each counts its own cgroups" {
 	make_top
 	mkdir -p "$top"/{a,b/c}
 	window one --bpf-counters -a -e $U --for-each-cgroup "$name/a,$name/b"
@@ -151,7 +151,34 @@ cgroups_apart() {
 	in_range "$(value context-switches "$name/a" "$T/cgroup.csv")" 1 30
 }
 
-@test "cgroups made and removed a thousand times: all that ran in them is theirs and their parent's" {
+@test "a session with other events counts cgroups made while another one watched" {
+	local watches
+	make_top
+	mkdir "$top/p"
+	start_run watches -a -e $U -I 100 --for-each-cgroup "glob:$name/p/n*,$name"
+	watches=$run_pid
+	# It looks at nothing until the other has gone.
+	kill -STOP "$watches"
+	mkdir "$top/p/n"
+	work_in 500000 "$top/p/n"
+	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both.csv" -e "page-faults:u,page-faults:ub" \
+		--for-each-cgroup "$name/p" -- \
+		bash -c "echo \$\$ >$top/p/n/cgroup.procs && exec $WORKLOADS/faults 3000" >"$T/both.err" 2>&1 3>&-
+	clean "$T/both.err"
+	kill -CONT "$watches"
+	wait_for grep -q "$name/p/n" "$T/watches.csv"
+	end_run "$watches" INT 130
+	cat "$T/both.csv" >&2
+	[ "$(value page-faults:u "$name/p" "$T/both.csv" | cut -d. -f1)" -ge 3000 ]
+	[ "$(value page-faults:u "$name/p" "$T/both.csv")" = "$(value page-faults:ub "$name/p" "$T/both.csv")" ]
+	# Nothing ran beside it: what it did before is there, and what it did while the other counted.
+	[ "$(value $U "$name/p/n" "$T/watches.csv" | cut -d. -f1)" -gt 1000000 ]
+	[ "$(value $U "$name/p/n" "$T/watches.csv")" = "$(value $U "$name" "$T/watches.csv")" ]
+	refute grep -v 'no cgroup matches' "$T/watches.err"
+	nothing_left
+}
+
+@test "counts are right for cgroups made and removed a thousand times" {
 	local run all
 	make_top
 	background "$T/err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/i" -I 100 \

@@ -33,7 +33,7 @@ spins() {
 	grep -qx spinfor "/proc/$1/comm"
 }
 
-@test "LIST: names, patterns and prefixes name the rows, in this order" {
+@test "names, patterns and prefixes in LIST give the rows in this order" {
 	make_top
 	mkdir -p "$top"/{b/x,a,c.slice} "$top/docker-0123456789abcdef0123456789abcdef.scope"
 	local list
@@ -55,7 +55,7 @@ spins() {
 	wait_for no_leader
 }
 
-@test "what is wrong is said, and nothing is left behind" {
+@test "wrong LISTs are reported, and nothing is left" {
 	make_top
 	mkdir "$top/a"
 	says 22 "perf stat: no access to cgroup $top/none: No such file or directory: skipped
@@ -66,9 +66,9 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		shared -a -e $C --for-each-cgroup "^$name/none\$" true
 	says 22 "perf stat: a cgroup is counted on CPUs: -G and --for-each-cgroup need -a or -C" \
 		perf stat -e $C --for-each-cgroup "$name/a" true
-	says 22 "perf stat: -G and --for-each-cgroup: not together" \
+	says 22 "perf stat: -G and --for-each-cgroup are mutually exclusive" \
 		perf stat -a -e $C -G "$name/a" --for-each-cgroup "$name/a" true
-	says 22 "perf stat: -b and -G or --for-each-cgroup: not together: BPF programs are counted whoever runs them" \
+	says 22 "perf stat: -b and -G or --for-each-cgroup are mutually exclusive" \
 		perf stat -b 1 -e $C --for-each-cgroup "$name/a" true
 	says 22 "perf stat: --sort needs --for-each-cgroup" perf stat -a -e $C --sort $C true
 	says 22 "perf stat: --sort cycles: not one of the events that are counted" \
@@ -82,7 +82,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	[ ! -e "$ATTR_MAP" ]
 }
 
-@test "-G: the n-th name is the n-th event's, one alone is everybody's before it" {
+@test "the n-th name of -G applies to the n-th event, a single name to all before it" {
 	make_top
 	mkdir "$top"/{a,b}
 	local how
@@ -104,13 +104,15 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
-@test "shared and plain agree, in one run; the top ones are printed, the most first" {
+@test "shared and plain counts agree in one session, and the busiest are printed first" {
 	make_top
 	mkdir -p "$top"/{a/x,b,c}
+	local dir below cgroups off
 	spin_in "$top/a/x"
 	local pids=($!)
 	spin_in "$top/b"
 	pids+=($!)
+	begin_witness
 	# as long as it takes each of them to run for 0.3 s
 	# shellcheck disable=SC2016 # the inner shell's
 	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/both" -e "$C,$C:b" \
@@ -120,25 +122,38 @@ perf stat: no cgroup matched: ^$name/none\$" \
 				ran "$pid" && least=$((ran + 30))
 				while ran "$pid" && [ "$ran" -lt "$least" ]; do sleep 0.02; done
 			done' bash "${pids[@]}" 2>"$T/err"
+	end_witness
 	[ ! -s "$T/err" ]
 	[ "$(names "$T/both" | wc -w)" = 3 ]
-	within "$(value $C:b "$name/a" "$T/both")" "$(value $C "$name/a" "$T/both")" 10
-	within "$(value $C:b "$name/a/x" "$T/both")" "$(value $C "$name/a/x" "$T/both")" 10
-	within "$(value $C:b "$name/b" "$T/both")" "$(value $C "$name/b" "$T/both")" 10
+	# The kernel starts and reads the two one after the other.
+	for dir in a a/x b; do
+		cgroups=()
+		for below in "$top/$dir" "$top/$dir"/*/; do
+			[ ! -d "$below" ] || cgroups+=(cgroup "$below")
+		done
+		# in ms, as the counts are
+		off=$(awk -v ns="$(missed ns "${cgroups[@]}")" -v more="$(excess ns "${cgroups[@]}")" \
+			'BEGIN { print (ns + more) / 1e6 }')
+		within "$(value $C:b "$name/$dir" "$T/both")" "$(value $C "$name/$dir" "$T/both")" 0.5 "$off"
+	done
 	[ "${C:+$(value $C:b "$name/b" "$T/both" | cut -d. -f1)}" -gt 50 ]
 	awk -F, -v c=$C '$3 == c { if (n++ && $1 > last) exit 1; last = $1 }' "$T/both"
 	wait_for no_leader
 }
 
-@test "cgroups that come are counted from the first, and what is made in them; those that go until the end" {
+@test "cgroups are counted from their creation to their removal, with those made in them" {
 	make_top
 	local all
 	start_run come -a -e page-faults:u -I 200 --for-each-cgroup "glob:$name/w*,glob:$name/w*/x,$name"
+	begin_witness
 	"$WORKLOADS/cgroup_churn" 100 100 "$top" x
+	end_witness
 	end_run "$run_pid" INT 130
-	# Each once in its life, and all of them together are what their parent counted.
+	# Each once in its life, and all of them together are what their parent counted: nine or ten of each,
+	# which touches ten pages; some are those that it forks with.
 	all=$(value page-faults:u "$name" "$T/come.csv")
-	in_range "$all" 500 2000
+	in_range "$all" $((100 * 8 - $(missed events comm cgroup_churn))) $((100 * 12))
+	cat "$T/come.err" >&2
 	add_up "$T/come.csv" 100 '/w[0-9]+$' "$all"
 	add_up "$T/come.csv" 100 '/x$' "$all"
 	# That moves were missed may be: programs can be preempted here, and this machine is busy. What
@@ -147,7 +162,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
-@test "a run that is killed takes nothing from the others, the next one cleans up" {
+@test "a killed session does not affect others, and the next one cleans up" {
 	make_top
 	mkdir "$top/a" "$top/b"
 	start_run stays -a -e page-faults --for-each-cgroup "$name/a"
@@ -163,16 +178,16 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
-@test "a run that dies at any step of counting cgroups is repaired by the next" {
+@test "the next session repairs one that died at any step of counting cgroups" {
 	make_top
 	mkdir "$top/a" "$top/b"
 	local step stays dies status
 	start_run stays -a -e page-faults --for-each-cgroup "$name,$name/b"
 	stays=$run_pid
 	state >"$T/before"
-	for step in scope-written scope-added class-added cgroup-written cgroup-added cgroup-changed \
-		epoch-begun newborn-written newborn-added newborn-offered cgroup-removed fold-begun \
-		fold-decided fold-switched fold-freed scope-freed; do
+	for step in scope-written scope-added scope-set-added cgroup-written cgroup-added cgroup-changed \
+		epoch-begun pool-entry-written pool-entry-added pool-entry-ready cgroup-removed merge-begun \
+		merge-decided merge-switched merge-freed scope-freed; do
 		echo "$step" >&2
 		rm -f "$T/dies.csv"
 		# the command lasts until an interval is over; its perf may be dead before that
@@ -202,7 +217,39 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
-@test "a run that dies between making its classes, of nested cgroups that others count, leaves none" {
+@test "the next session repairs one that died while widening another's new cgroups" {
+	make_top
+	mkdir "$top/p"
+	local step watches
+	start_run watches -a -e cpu-clock -I 100 --for-each-cgroup "glob:$name/p/n*,$name"
+	watches=$run_pid
+	wait_for grep -q cpu-clock "$T/watches.csv"
+	# It looks at no new cgroup while others come.
+	kill -STOP "$watches"
+	for step in pool-entry-widened epoch-begun pool-entry-replaced merge-begun merge-decided; do
+		echo "$step" >&2
+		mkdir "$top/p/n$step"
+		bash -c "echo \$\$ >$top/p/n$step/cgroup.procs && exec $WORKLOADS/spinfor 0.05"
+		killed_at "$step" shared -a -x, -o /dev/null -e page-faults --for-each-cgroup "$name/p" true
+		begin_witness
+		shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/p" -- \
+			bash -c "echo \$\$ >$top/p/n$step/cgroup.procs && exec $WORKLOADS/faults 3000"
+		end_witness
+		# and some 50 of its start
+		in_range "$(value page-faults "$name/p" "$T/next")" \
+			$((3000 - $(missed events cgroup "$top/p/n$step"))) 3100
+	done
+	kill -CONT "$watches"
+	wait_for grep -q "$name/p/nmerge-decided" "$T/watches.csv"
+	end_run "$watches" INT 130
+	# Each has all that it did, and their parent has what they have.
+	[ "$(awk -F, '$4 == "cpu-clock" && $2 > 0 { sum[index($5, "/p/n") > 0] += $2; if (index($5, "/p/n")) n[$5] }
+		END { printf "%d %d", length(n), (sum[0] - sum[1]) ^ 2 < 0.01 }' "$T/watches.csv")" = "5 1" ]
+	[ "$(grep -v 'no cgroup matches' "$T/watches.err")" = "" ]
+	wait_for no_leader
+}
+
+@test "a session that dies making classes of nested cgroups leaves none" {
 	make_top
 	mkdir "$top/a"
 	local n status
@@ -223,7 +270,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
-@test "metrics are those of each cgroup" {
+@test "metrics are computed for each cgroup" {
 	make_top
 	mkdir -p "$top"/{busy,idle}
 	local how
@@ -239,6 +286,6 @@ perf stat: no cgroup matched: ^$name/none\$" \
 			($faults."counter-value" | tonumber) / ($clock."counter-value" | tonumber) * 1000 |
 			($faults."counter-value" | tonumber) > 3000 and . > $rate * 0.99 and . < $rate * 1.01' "$T/out"
 		jq -es --arg cgroup "$name/idle" 'map(select(.cgroup == $cgroup and .event == "page-faults"))[0] |
-			."metric-value" == "nan"' "$T/out"
+			."metric-value" | . == null or . == "nan"' "$T/out"
 	done
 }

@@ -33,7 +33,7 @@ complete_zsh() {
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
 	local command option
-	for command in stat "stat report" script list "bperf list" "bperf prune" "bperf verify"; do
+	for command in stat "stat report" profile script list config "bperf list" "bperf prune" "bperf verify"; do
 		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
 		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 2 ]
@@ -53,9 +53,14 @@ completes() {
 	grep -qxF -- "$3" "$BATS_TEST_TMPDIR/completed" || { cat "$BATS_TEST_TMPDIR/completed" >&2; return 1; }
 }
 
-@test "bash" {
+@test "bash completes options and events" {
 	every_option bash
 	completes bash "perf st" stat
+	completes bash "perf --no-p" --no-pager
+	completes bash "perf --no-pager --debug verbose st" stat
+	completes bash "perf --debug verb" verbose
+	completes bash "perf --buildid-dir /et" /etc
+	completes bash "perf -p stat --per-c" --per-core
 	completes bash "perf stat -e cs,page-f" cs,page-faults
 	completes bash "perf stat -ae {cs,page-f" "{cs,page-faults"
 	completes bash "perf stat --event page-f" page-faults
@@ -71,6 +76,10 @@ completes() {
 	completes bash "perf stat record -e cs en" env
 	completes bash "perf stat report --per-c" --per-core
 	completes bash "perf stat report -i /et" /etc
+	completes bash "perf profile -s comm,sy" comm,sym
+	completes bash "perf profile --call-graph=cal" callee
+	completes bash "perf profile -e page-f" page-faults
+	completes bash "perf profile -g en" env
 	completes bash "perf list metricg" metricgroup
 	completes bash "perf list b" bpf
 	completes bash "perf list hw b" bpf
@@ -82,13 +91,14 @@ completes() {
 	[ -z "$(complete_bash "perf stat -I ")" ]
 }
 
-@test "zsh" {
+@test "zsh completes options and events" {
 	command -v zsh >/dev/null || skip_or_fail "no zsh"
 	every_option zsh
 	completes zsh "perf " stat
+	completes zsh "perf " --no-pager
 	completes zsh "perf help " list
 	completes zsh "perf bperf " prune
-	completes zsh "perf list -" '*:events:(hw sw cache tracepoint pmu metric metricgroup tool pfm bpf)'
+	completes zsh "perf list -" '*:events:(hw sw cache tracepoint pmu sdt metric metricgroup tool pfm bpf)'
 	completes zsh "perf stat -" '*-e[events to count: perf list]:event:_perf_events' ||
 		completes zsh "perf stat -" '*-e[events to count\: perf list]:event:_perf_events'
 	completes zsh "perf stat -" '*--per-cache=-[a row for each cache]::level:(L1 L2 L3 L4)'
@@ -97,10 +107,11 @@ completes() {
 	completes zsh "perf stat -" '*--metrics-file[a file or directory that defines metrics and events]:file:_files'
 }
 
-@test "fish" {
+@test "fish completes options and events" {
 	command -v fish >/dev/null || skip_or_fail "no fish"
 	every_option fish
 	completes fish "perf st" stat
+	completes fish "perf --no-p" --no-pager
 	completes fish "perf stat -e cs,page-f" cs,page-faults
 	completes fish "perf stat -M branch_miss_rate,branch_f" branch_miss_rate,branch_frequency
 	completes fish "perf stat -e cs -I 10 en" env

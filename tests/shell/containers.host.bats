@@ -22,7 +22,7 @@ teardown() {
 	wait 2>/dev/null || :
 	! mountpoint -q "$T/bpf" || umount "$T/bpf"
 	rm -f "$ATTR_MAP"
-	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
+	rm -rf "${ATTR_MAP}_lock"
 }
 
 # elsewhere COMMAND... : in a mount namespace without a BPF file system at /sys/fs/bpf
@@ -32,17 +32,17 @@ elsewhere() {
 		exec "$@"' sh "$@"
 }
 
-@test "no BPF file system: it is mounted" {
+@test "perf mounts a missing BPF file system" {
 	# shellcheck disable=SC2016 # the inner shell's
 	elsewhere sh -ec 'perf stat --bpf-counters -a -x, --log-fd 4 -e page-faults "$1" 600
 		mountpoint -q /sys/fs/bpf
-		[ "$(find /sys/fs/bpf -mindepth 1 ! -name "*.debug" | wc -l)" = 2 ]
+		[ "$(find /sys/fs/bpf -mindepth 1 ! -name "*.debug" | wc -l)" = 4 ]
 		perf bperf list' sh "$WORKLOADS/faults" 4>"$T/out" >"$T/list"
 	in_range "$(field page-faults 1 "$T/out")" 600 100000000
 	grep -q '^no events are shared through /sys/fs/bpf/' "$T/list"
 }
 
-@test "no BPF file system, and none can be mounted: one line" {
+@test "a BPF file system that cannot be mounted gives one line" {
 	refused 1 elsewhere setpriv --bounding-set=-sys_admin --inh-caps=-all perf bperf verify <<-EOF
 	perf bperf: not permitted: lacks CAP_SYS_ADMIN (to find what others share by its ids) (run as root)
 	EOF
@@ -57,7 +57,7 @@ elsewhere() {
 	[ ! -e "$T/made" ]
 }
 
-@test "a user namespace: its privileges are not the machine's" {
+@test "privileges in a user namespace are not enough" {
 	unshare -Ur true || skip "no user namespaces here"
 	local status=0
 	chmod 755 "$T"
@@ -69,7 +69,7 @@ elsewhere() {
 	[ ! -e "$T/made" ]
 }
 
-@test "another BPF file system: --bpf-attr-map on any" {
+@test "--bpf-attr-map may name any BPF file system" {
 	mount -t bpf bpf "$T/bpf"
 	background "$T/out" perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, -e page-faults -- \
 		"$WORKLOADS/waiter"
@@ -78,23 +78,24 @@ elsewhere() {
 	perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, --log-fd 4 -e page-faults \
 		sh -c "perf bperf list --bpf-attr-map $T/bpf/map >$T/list; $WORKLOADS/faults 500" 4>"$T/second"
 	in_range "$(field page-faults 1 "$T/second")" 500 100000000
-	[ "$(tail -n 1 "$T/list")" = "2 runs share $(nproc) perf events for 1 event" ]
+	[ "$(tail -n 1 "$T/list")" = "2 sessions share $(nproc) perf events for 1 event" ]
 	kill -INT $run
 	wait $run || :
 	# besides what some kernels put into every BPF file system
-	[ "$(find "$T/bpf" -mindepth 1 ! -name '*.debug' -printf '%f ' | xargs -n 1 | sort | xargs)" = "map map_lock" ]
+	[ "$(find "$T/bpf" -mindepth 1 ! -name '*.debug' -printf '%f\n' | sed 's/^leader_[0-9]*$/leader/' |
+		sort | xargs)" = "leader map map_lock tasks" ]
 }
 
-@test "two mount namespaces share what is in one BPF file system" {
+@test "sessions in two mount namespaces share through one BPF file system" {
 	mount -t bpf bpf "$T/bpf"
 	background "$T/out" unshare -m perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, \
 		-e page-faults -- "$WORKLOADS/waiter"
 	wait_for grep -q ready "$T/out"
 	unshare -m perf bperf list --bpf-attr-map "$T/bpf/map" >"$T/list"
-	[ "$(tail -n 1 "$T/list")" = "1 run shares $(nproc) perf events for 1 event" ]
+	[ "$(tail -n 1 "$T/list")" = "1 session shares $(nproc) perf events for 1 event" ]
 }
 
-@test "a pid namespace: commands and whole CPUs count, a run has its number there" {
+@test "commands and CPUs count in a pid namespace, with the pid there" {
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare -p -f --mount-proc sh -ec 'perf stat --bpf-counters --bpf-attr-map "$1" -x, --log-fd 4 \
 			-e page-faults:u "$2" 700
@@ -106,7 +107,7 @@ elsewhere() {
 	[ "$(jq '.runs[0].pid < 100' "$T/json")" = true ]
 }
 
-@test "-p in a pid namespace is the process of that number there" {
+@test "-p in a pid namespace takes a pid of that namespace" {
 	mkfifo "$T/in"
 	# The shell is number 1, the counted process 2, perf 3 and so on; the machine's 2 is another.
 	# shellcheck disable=SC2016 # the inner shell's

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What counting costs is at most what it may: the ceilings in the tables of costs.bash.
+# Counting costs at most the ceilings of tests/data/costs.
 
-load costs
+# shellcheck source=scripts/costs
+. "$BATS_TEST_DIRNAME/../../scripts/costs"
 
 teardown() {
 	costs_end
@@ -14,22 +15,22 @@ show() {
 	sed 's/^/# /' "$BATS_TEST_TMPDIR/table" >&3
 }
 
-@test "counting of whole CPUs adds next to nothing to a context switch" {
-	show switch_table cpu_rows
+@test "counting whole CPUs adds next to nothing to a context switch" {
+	show switch_table cpu
 }
 
-@test "a switch between tasks that the same runs count reads nothing" {
-	show switch_table command_rows
+@test "a switch between tasks of the same sessions reads nothing" {
+	show switch_table command
 }
 
-@test "a switch between tasks that nobody counts reads nothing" {
-	show switch_table other_rows
+@test "a switch between uncounted tasks reads nothing" {
+	show switch_table other
 }
 
-@test "a switch between tasks that different runs count reads each event once" {
-	show switch_table alternate_rows
+@test "a switch between tasks of different sessions reads each event once" {
+	show switch_table alternate
 }
 
-@test "a run costs little to start and end, less when it joins others" {
+@test "a session costs little to start and end, and less if it joins others" {
 	show start_table
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What counting costs a BPF program is at most what it may: the ceilings in costs_prog.bash.
+# Counting a BPF program costs at most the ceilings of tests/data/costs.
 
-load costs_prog
+# shellcheck source=scripts/costs
+. "$BATS_TEST_DIRNAME/../../scripts/costs"
 
 teardown() {
 	progs_unload
 }
 
-@test "an execution of a counted program costs what its events cost, however many runs count it" {
+@test "an execution of a program costs the same however many sessions count it" {
 	prog_table >"$BATS_TEST_TMPDIR/table" || { cat "$BATS_TEST_TMPDIR/table"; return 1; }
 	sed 's/^/# /' "$BATS_TEST_TMPDIR/table" >&3
 }

@@ -9,6 +9,7 @@ load cgroups
 
 requirements() {
 	require_root
+	require_tracepoints
 }
 
 teardown() {
@@ -60,7 +61,7 @@ kernel_kb() {
 	awk '/^(SUnreclaim|Percpu|VmallocUsed|KernelStack):/ { sum += $2 } END { print sum }' /proc/meminfo
 }
 
-@test "runs with other events each time leave nothing behind" {
+@test "sessions with different events each time leave nothing" {
 	local i nr=30 kb grown
 	[ -n "${PLACE:-}" ] && [ -z "${FULL:-}" ] || nr=1000
 	mapfile -t tracepoints < <(cd /sys/kernel/tracing/events/syscalls && printf 'syscalls:%s\n' sys_enter_*)

@@ -22,20 +22,20 @@ came_from() {
 	grep -q "$1" "$BATS_TEST_TMPDIR/out"
 }
 
-@test "a tracepoint that is not there: the tracepoints' PMU says no" {
+@test "the explanation of a missing tracepoint names the tracepoints' PMU" {
 	explained 2:999999
 	# which, on arm64, is a part of its caller
 	came_from '^2:999999: EINVAL came from perf_\(tp_event_init\|event_alloc\)(), by way of$'
 }
 
-@test "a breakpoint that is not aligned: the breakpoints' PMU says no" {
+@test "the explanation of an unaligned breakpoint names the breakpoints' PMU" {
 	[[ $PLACE != arm1 || $(uname -r) != 6.1.* ]] || skip "6.1 takes it on arm64"
 	explained mem:0x1/8:rw
 	came_from '^mem:0x1/8:rw: EINVAL came from .*breakpoint.*(), by way of$'
 	came_from '^	hw_breakpoint_event_init$'
 }
 
-@test "no PMU has the event: one after the other said no" {
+@test "the explanation of an event that no PMU has covers all refusals" {
 	# where a PMU has cycles, software that there is not; and on arm64 parts of the way cannot be probed
 	local event=cycles
 	[ "$PLACE" = amd ] || event=1:99
@@ -44,13 +44,13 @@ came_from() {
 	[ "$PLACE" != amd ] || came_from ', as it had from all [0-9]* that it called, by way of$'
 }
 
-@test "events that are counted are not spoken of" {
+@test "events that are counted get no explanation" {
 	perf stat --explain -x, -e dummy true >"$BATS_TEST_TMPDIR/out" 2>&1
 	cat "$BATS_TEST_TMPDIR/out"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 1 ]
 }
 
-@test "who may not look into the kernel is told in a line" {
+@test "perf reports in one line that it may not trace the kernel" {
 	as_nobody perf stat --explain -x, -e dummy:u true >"$BATS_TEST_TMPDIR/out" 2>&1
 	cat "$BATS_TEST_TMPDIR/out"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 2 ]

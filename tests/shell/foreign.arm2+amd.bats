@@ -3,57 +3,13 @@
 # Sharing with other implementations of the protocol: counting the events of their leaders, and
 # serving their followers. tests/foreign is such an implementation.
 load helpers
-
-FOREIGN=${WORKLOADS%/*}/foreign/foreign
-FAULTS="1 2"		# type and config of page-faults
-
-setup() {
-	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
-	T=$BATS_TEST_TMPDIR
-	jobs_started=()
-}
-
-# foreign NAME lead|follow ... : start it, $foreign_pid; returns when it is ready
-foreign() {
-	local name=$1
-	shift
-	background "$T/$name" "$FOREIGN" "$1" "$ATTR_MAP" "${@:2}"
-	foreign_pid=$!
-	wait_for grep -q ready "$T/$name"
-}
-
-# sums NAME : what a follower said at its end: COUNTER ENABLED RUNNING
-sums() {
-	tail -n 1 "$T/$1"
-}
-
-# end PID... : by SIGTERM
-end() {
-	kill -TERM "$@"
-	wait "$@" || :
-}
-
-# faults N : the page faults of the workload, exactly
-faults() {
-	perf stat -x, -o "$T/faults.csv" -e page-faults "$WORKLOADS/faults" "$1"
-	field page-faults 1 "$T/faults.csv"
-}
+load foreign
 
 entry_link() {
 	/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" | jq -c '.[0].value[:4]'
 }
 
-# is_on_switch : programs are attached to switches, of whomever
-is_on_switch() {
-	/usr/sbin/bpftool -j link show | jq -e '.[] | select(.tp_name == "sched_switch")' >/dev/null
-}
-
-# no_registry : nothing is left of leaders of ours
-no_registry() {
-	refute /usr/sbin/bpftool map show name registry
-}
-
-@test "the events of another leader are counted, and it stays" {
+@test "events of a foreign leader are counted, and the leader stays" {
 	foreign lead lead $FAULTS
 	lead=$foreign_pid
 	entry=$(entry_link)
@@ -70,7 +26,7 @@ no_registry() {
 	end "$lead"
 }
 
-@test "a leader that stops its events when it ends is noticed: ours go on" {
+@test "our sessions notice a foreign leader that stops its events, and go on" {
 	foreign lead lead $FAULTS
 	n=$(faults 1000)
 	start_run long -v -a -e page-faults
@@ -94,7 +50,7 @@ no_registry() {
 	[ "$(entries)" = 0 ]
 }
 
-@test "a leader that is killed leaves its events to us" {
+@test "our sessions take over the events of a killed foreign leader" {
 	foreign lead lead $FAULTS
 	start_run long -v -a -e page-faults
 	kill -KILL "$foreign_pid"
@@ -114,7 +70,7 @@ no_registry() {
 	[ "$(field page-faults 5 "$T/long.csv")" = 100.00 ]
 }
 
-@test "followers of another implementation count what plain events count" {
+@test "foreign followers count the same as plain events" {
 	n=$(faults 1000)
 	start_run long -v -a -e page-faults,cs,cpu-clock
 	refute is_on_switch
@@ -145,7 +101,7 @@ no_registry() {
 	wait_for no_registry
 }
 
-@test "a follower keeps an event that no run counts any more" {
+@test "a follower keeps an event that no session counts any more" {
 	n=$(faults 1000)
 	start_run other -a -e cs
 	start_run first -a -e page-faults
@@ -164,7 +120,7 @@ no_registry() {
 	wait_for no_registry
 }
 
-@test "the run that saw the follower come is killed: another goes on serving" {
+@test "another session keeps serving a follower when the first one is killed" {
 	n=$(faults 1000)
 	start_run one -v -a -e page-faults
 	start_run two -v -a -e page-faults
@@ -180,7 +136,7 @@ no_registry() {
 	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
 }
 
-@test "maps with the keys of other versions" {
+@test "foreign followers work through maps with keys of other versions" {
 	n=$(faults 500)
 	for size in 120 128 136; do
 		rm -f "$ATTR_MAP"
@@ -205,7 +161,7 @@ is_served_again() {
 	[ "$(grep -c "are served" "$T/long.err")" = 2 ]
 }
 
-@test "too many followers: the last find no leader, instead of counting nothing" {
+@test "followers beyond the limit find no leader, instead of counting nothing" {
 	start_run long -v -a -e page-faults
 	for n in {1..30}; do
 		foreign f$n follow $FAULTS
@@ -222,5 +178,73 @@ is_served_again() {
 	"$WORKLOADS/faults" 300
 	end "$foreign_pid"
 	in_range "$(sums again | cut -d ' ' -f 1)" 300 5000
+	end_run "$run_pid" INT 130
+}
+
+@test "an event that is opened while others are served is served, too" {
+	n=$(faults 1000)
+	start_run first -v -a -e cs
+	foreign other follow 1 3
+	wait_for grep -q "are served" "$T/first.err"
+	start_run second -a -e page-faults
+	foreign all follow $FAULTS
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
+}
+
+# killed_session STEP OPTION... : one that is killed there
+killed_session() {
+	background "$T/killed.err" env PERF_TEST_KILL_AT="$1" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
+		-o "$T/killed.csv" "${@:2}"
+	killed=$!
+}
+
+# was_killed_at STEP : that one
+was_killed_at() {
+	local status=0
+	wait "$killed" || status=$?
+	cat "$T/killed.err"
+	[ "$status" = 137 ]
+	grep -qx "killed at $1" "$T/killed.err"
+}
+
+@test "a session is killed while it begins to serve: another one serves" {
+	local step
+	n=$(faults 1000)
+	for step in serving followers-served; do
+		start_run other -v -a -e page-faults
+		killed_session $step -a -e page-faults
+		wait_for is_listed "$killed"
+		wait_for grep -q poll "/proc/$killed/wchan"
+		foreign $step follow $FAULTS
+		was_killed_at $step
+		wait_for is_on_switch
+		"$WORKLOADS/faults" 1000
+		end "$foreign_pid"
+		in_range "$(sums $step | cut -d ' ' -f 1)" "$n" $((n + 3000))
+		end_run "$run_pid" INT 130
+		perf bperf prune --bpf-attr-map "$ATTR_MAP"
+		wait_for no_registry
+	done
+}
+
+@test "a session is killed while it looks for followers, or ends serving: others are served on" {
+	n=$(faults 1000)
+	start_run long -v -a -e page-faults
+	foreign all follow $FAULTS
+	wait_for grep -q "are served" "$T/long.err"
+	killed_session followers-seen -a -e dummy true
+	was_killed_at followers-seen
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
+	killed_session serving-ended -a -e dummy true
+	was_killed_at serving-ended
+	foreign again follow $FAULTS
+	wait_for is_served_again
+	"$WORKLOADS/faults" 1000
+	end "$foreign_pid"
+	in_range "$(sums again | cut -d ' ' -f 1)" "$n" $((n + 3000))
 	end_run "$run_pid" INT 130
 }

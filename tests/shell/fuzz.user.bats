@@ -16,18 +16,26 @@ fuzz() {
 	[ "$(find "$BATS_TEST_TMPDIR/corpus" -name 'seed-*' | wc -l)" -gt 50 ]
 }
 
-@test "event lists" {
+@test "the parser of event lists survives fuzzing" {
 	fuzz parse_events 20000
 }
 
-@test "expressions of metrics" {
+@test "the parser of metric expressions survives fuzzing" {
 	fuzz metric_expr 50000
 }
 
-@test "files with definitions" {
+@test "the reader of definitions survives fuzzing" {
 	fuzz definitions 2000
 }
 
-@test "recorded counts" {
+@test "the reader of recorded counts survives fuzzing" {
 	fuzz perf_data 5000
+}
+
+@test "the list of shared events survives any numbers in the registry" {
+	fuzz snapshot 2000
+}
+
+@test "the tables of scope sets survive any numbers that change while they are read" {
+	fuzz scope_set 400
 }

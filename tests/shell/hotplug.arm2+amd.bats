@@ -55,7 +55,7 @@ command_on1() {
 # What else happens on the machine: page faults of the test's own commands before their exec.
 few=60
 
-@test "what a CPU counted before it went stays, to the last one" {
+@test "the counts of a CPU that goes offline stay, to the last one" {
 	faults=$(alone 700)
 	start_run long -C 1 -e page-faults,cs
 	on1 700
@@ -65,7 +65,7 @@ few=60
 	[ "$(field page-faults 5 "$T/long.csv")" = 100.00 ]
 }
 
-@test "a CPU that comes back is counted on, for runs that counted it before" {
+@test "sessions that counted a CPU before count it when it comes back" {
 	faults=$(($(alone 700) + $(alone 500) + $(alone 300)))
 	start_run long -v -C 1 -e '{page-faults,dummy},cs'
 	start_run other -v -a -I 100000 -e page-faults
@@ -83,7 +83,7 @@ few=60
 	wait_for no_leader_objects
 }
 
-@test "who comes after that counts, too" {
+@test "a session that starts after that also counts" {
 	start_run long -v -a -e page-faults,cs
 	off_and_on 2
 	plain=$(alone 300)
@@ -103,7 +103,7 @@ few=60
 	end_run "$run_pid" INT 130
 }
 
-@test "a CPU that was offline when a run began is counted when it comes" {
+@test "a CPU that was offline at the start of a session is counted when it comes" {
 	set_cpu1 0
 	start_run long -v -a -A -e page-faults
 	back 1
@@ -117,7 +117,7 @@ few=60
 	[ "$(grep -c '^CPU' "$T/out")" = 1 ]
 }
 
-@test "tasks on a CPU that came back are counted like by plain events" {
+@test "tasks on a CPU that came back have the same counts as with plain events" {
 	background "$T/gang" taskset -c 1 "$WORKLOADS/gang" 3 30000 20
 	gang=$!
 	wait_for grep -q ready "$T/gang"
@@ -135,7 +135,7 @@ few=60
 	in_range "$(field cs 1 "$T/long.csv")" 20 100000
 }
 
-@test "again and again, under load, and the counts go on" {
+@test "counts go on while a CPU goes and comes repeatedly under load" {
 	pids=()
 	for n in 1 2; do
 		background "$T/load$n" sh -c "while :; do taskset $n '$WORKLOADS/faults' 50; done"
@@ -156,12 +156,12 @@ few=60
 	awk -F, '$3 == "msec" { sum += $2; end = $1 }
 		END { exit sum < end * 1000 || sum > end * 2000 * 1.01 }' "$T/long.csv"
 	in_range "$(field page-faults 1 "$T/tasks.csv")" 500 10000000
-	grep -v "came online\|were missed" "$T/tasks.err" | refute grep .
+	grep -v "came online\|were missed\|went unseen\|had no perf event" "$T/tasks.err" | refute grep .
 	kill -KILL -- "-${jobs_started[0]}" "-${jobs_started[1]}"
 	wait_for no_leader_objects
 }
 
-@test "every second a CPU goes or comes, and what is counted plainly, too, stays the same" {
+@test "shared counts equal plain ones while a CPU goes or comes each second" {
 	local n target tasks plain nr=6
 	[ -z "${FULL:-}" ] || nr=100
 	# A process that may run anywhere, one that lives where the CPU goes, and whoever comes and goes
@@ -200,7 +200,25 @@ has_worked() {
 	[ "$(grep -c done "$T/gang")" = "$1" ]
 }
 
-@test "a run that dies while it opens events again leaves no harm" {
+@test "without the lock, a CPU that is offline refuses no event" {
+	local event
+	# Makes the map and its locks.
+	shared -x, -o /dev/null -e dummy true
+	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "${ATTR_MAP}_lock"
+	wait_for grep -q ready "$T/holder"
+	set_cpu1 0
+	# Shared, they would be counted on CPU 1 once that is back.
+	shared -x, -o "$T/private.csv" -a -e '{page-faults,minor-faults},cs' "$WORKLOADS/faults" 700 2>"$T/private.err"
+	grep -q "counting with events of this session's own" "$T/private.err"
+	[ "$(grep -vc "of this session's own" "$T/private.err")" = 0 ]
+	for event in page-faults minor-faults; do
+		in_range "$(field $event 1 "$T/private.csv")" 700 $((800 + few))
+		[ "$(field $event 5 "$T/private.csv")" = 100.00 ]
+	done
+	in_range "$(field cs 1 "$T/private.csv")" 1 10000
+}
+
+@test "a session that dies while reopening events does no harm" {
 	faults=$(alone 300)
 	for step in event-dropped event-renewed event-reopened; do
 		echo "# $step"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# For files of tests of shared counting. Making a leader is what takes longest in them. So a run that
-# lasts as long as the file keeps one, and each test must leave its tables as they were. Loaded instead
-# of shared.
+# Helpers for files of tests of shared counting whose tests are fast except for making a leader. A
+# session that lasts as long as the file keeps one leader, and each test must leave its tables as they
+# were. Load it instead of shared.
 
 load shared
 
-# Does nothing where the file's tests are skipped, without root.
+# setup_file : start the session that keeps the leader. Without root, the file's tests are skipped, so it
+# does nothing.
 setup_file() {
 	[ "$(id -u)" = 0 ] || return 0
 	local jobs_started=()
@@ -14,7 +15,7 @@ setup_file() {
 	background "$BATS_FILE_TMPDIR/kept.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, \
 		-o "$BATS_FILE_TMPDIR/kept.out" -e cs sleep infinity
 	export KEPT_RUN=$!
-	wait_for has_runs 1
+	wait_for has_sessions 1
 	wait_for polls "$KEPT_RUN"
 	state >"$BATS_FILE_TMPDIR/state"
 }

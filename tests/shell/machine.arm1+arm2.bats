@@ -18,7 +18,7 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 	[ "$("$WORKLOADS/pinned_slots")" = 7 ]
 }
 
-@test "busy: a cycle is an instruction is a nanosecond" {
+@test "on a busy CPU, each instruction takes a cycle and a nanosecond" {
 	read -r -d '' cyc ins clock < <(value $cycles $instructions $cpu_clock -- \
 		"$WORKLOADS/spin" 5000000) || :
 	[ "$cyc" -ge 10000000 ]
@@ -26,7 +26,7 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 	within "$clock" "$cyc" 1
 }
 
-@test "idle: cycles go on, instructions do not" {
+@test "on an idle CPU, cycles go on and instructions do not" {
 	# Two reads of one event at a time, so a second CPU adds only what it does itself.
 	read -r -d '' cyc ins < <(value -a $cycles $instructions -- sleep 0.5) || :
 	[ "$cyc" -ge $((500000000 * $(nproc))) ]
@@ -44,7 +44,7 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 	[ $((one - 2000000)) -lt 50000 ]
 }
 
-@test "user space and kernel are all there is" {
+@test "user space and kernel add up to all instructions" {
 	read -r -d '' user kernel both < <(value $cycles:u $cycles:k $cycles -- \
 		"$WORKLOADS/kernelwork" 20000) || :
 	echo "$user $kernel $both"
@@ -70,7 +70,7 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 	[ $((many - few)) = 800 ]
 }
 
-@test "more events than counters share them by turns" {
+@test "more events than counters take turns on them" {
 	run "$WORKLOADS/pmucount" $instructions $instructions $instructions $instructions \
 		$instructions $instructions $instructions $instructions -- "$WORKLOADS/spin" 50000000
 	echo "$output"

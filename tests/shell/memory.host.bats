@@ -77,7 +77,7 @@ version --build-options
 help stat
 "
 
-@test "with the compiler's checks" {
+@test "every output mode passes the compiler's sanitizers" {
 	local perf=$O-sanitize/perf
 	[ -x "$perf" ] || skip_or_fail "no build with SANITIZE=1 beside $O"
 	# valgrind does not know the bpf calls of today
@@ -86,7 +86,7 @@ help stat
 	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 each "$perf"
 }
 
-@test "under valgrind" {
+@test "every output mode passes valgrind" {
 	require_commands valgrind
 	each valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
 		--child-silent-after-fork=yes "$(command -v perf)"

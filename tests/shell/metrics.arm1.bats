@@ -4,7 +4,7 @@
 
 load helpers
 
-@test "the events of a metric count at the same time, plain and shared" {
+@test "the events of a metric count at the same time, both plain and shared" {
 	local out=$BATS_TEST_TMPDIR/out options
 	for options in "" "--bpf-counters --bpf-attr-map $ATTR_MAP"; do
 		# shellcheck disable=SC2086 # words

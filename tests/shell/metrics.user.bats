@@ -21,7 +21,7 @@ setup() {
 	export PERF_METRICS_PATH=$metrics
 }
 
-@test "metrics of the shipped files are listed and can be asked for" {
+@test "metrics of the shipped files are listed and counted" {
 	unset PERF_METRICS_PATH
 	local name
 	for name in IPC CPI branch_miss_rate cache_miss_rate dtlb_miss_rate l1d_misses_per_kilo_instructions \
@@ -33,7 +33,7 @@ setup() {
 	grep -Eq ',context-switches,.*,cs/sec  cs_per_second$' "$BATS_TEST_TMPDIR/out"
 }
 
-@test "the formats of -M" {
+@test "-M works in every output format" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -M answer:u,half:u --log-fd 4 true 4>"$out"
 	grep -Eq '^ +[0-9]+      page-faults                      #    42.00 answer:u {18}$' "$out"
@@ -62,7 +62,7 @@ setup() {
 	[ "$(cut -d, -f3,7 "$out" | tr '\n' ' ')" = "dummy:u, page-faults:u, page-faults,answer:u ,%  half:u " ]
 }
 
-@test "groups of metrics; a metric made of metrics; what is not known is left out of a group" {
+@test "-M counts groups and metrics of metrics; a group leaves out unknown ones" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -M Test:u -x, --log-fd 4 true 4>"$out"
 	[ "$(cut -d, -f7 "$out" | tr '\n' ' ')" = "answer:u %  half:u " ]
@@ -73,7 +73,7 @@ setup() {
 	refute grep -q nowhere "$out"
 }
 
-@test "literals are facts of this machine, has_event and strcmp_cpuid_str questions about it" {
+@test "literals, has_event and strcmp_cpuid_str evaluate properties of this machine" {
 	local out=$BATS_TEST_TMPDIR/out
 	cat >"$metrics" <<-'EOF'
 	[
@@ -86,6 +86,14 @@ setup() {
 	EOF
 	PERF_CPUID=made-up perf stat -M cpus:u,tasks:u,known:u,cpu:u,nothing:u --metric-only -x, --log-fd 4 true 4>"$out"
 	[ "$(tail -n 1 "$out")" = "$(getconf _NPROCESSORS_ONLN).00,4.00,1.00,1.00,," ]
+}
+
+@test "a metric without events of tasks has the same #target_cpu for its events and its value" {
+	require_perf_events cpu
+	echo '[ { "MetricName": "wide", "MetricExpr": "(0 * context\\-switches + 3 if #target_cpu else 4) + 0 * duration_time" } ]' \
+		>"$metrics"
+	perf stat -M wide -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
+	grep -q ',3.00,wide$' "$BATS_TEST_TMPDIR/out"
 }
 
 @test "metrics made of metrics made of metrics are computed once" {
@@ -123,12 +131,12 @@ setup() {
 		<<<"perf stat: metric 'm2999' is made of metrics made of metrics: 256 levels at most"
 }
 
-@test "metrics of each interval" {
+@test "-I computes metrics for each interval" {
 	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
 }
 
-@test "files: --metrics-file, before PERF_METRICS_PATH, before what is shipped" {
+@test "--metrics-file wins over PERF_METRICS_PATH, and that over shipped files" {
 	local file=$BATS_TEST_TMPDIR/other.json
 	echo '[ { "MetricName": "answer", "MetricExpr": "43 + 0 * page\\-faults" },
 		{ "MetricName": "IPC", "MetricExpr": "44 + 0 * page\\-faults" } ]' >"$file"
@@ -137,7 +145,7 @@ setup() {
 	perf list --metrics-file "$file" metric | grep -qx '  half'
 }
 
-@test "events that a file defines" {
+@test "-e counts events that a file defines" {
 	local dir=$BATS_TEST_TMPDIR/vendor
 	mkdir -p "$dir/this" "$dir/that"
 	# whatever the CPU: a name from sysfs or mapfile does not matter to the software PMU
@@ -151,7 +159,7 @@ setup() {
 		perf stat --metrics-file "$dir" -e my.faults true
 }
 
-@test "the CPU's own groups: --topdown and its kin, and what belongs to the default set" {
+@test "--topdown and related options count the CPU's own groups, as does the default set" {
 	local out=$BATS_TEST_TMPDIR/out option
 	cat >"$metrics" <<-'EOF'
 	[
@@ -184,7 +192,57 @@ setup() {
 	refused 22 perf stat --td-level 12 --topdown true <<<"perf stat: --td-level: at most 6"
 }
 
-@test "what cannot be" {
+@test "rows that a default metric gets leave the list of events as it was" {
+	local out=$BATS_TEST_TMPDIR/out line
+	cat >"$metrics" <<-'EOF'
+	[ { "MetricName": "of_two", "MetricExpr": "2 + 0 * page\\-faults", "MetricGroup": "Default2" } ]
+	EOF
+	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
+	# a command with faults in each interval
+	background "$out" perf stat --all-user -d -I 1000 -D -1 -x, --control fd:5,6 -- \
+		sh -c 'echo ready; while :; do "$0"; done' "$(command -v true)"
+	local perf=$!
+	wait_for grep -q ready "$out"
+	for word in evlist enable; do
+		echo "$word" >&5
+		read -r -t 20 line <&6
+		[ "$line" = ack ]
+	done
+	wait_for grep -q ',of_two$' "$out"
+	for word in disable evlist stop; do
+		echo "$word" >&5
+		read -r -t 20 line <&6
+		[ "$line" = ack ]
+	done
+	exec 5>&- 6>&-
+	wait $perf || :
+	sed '/^ready/d; /^Events disabled/d; /^Events enabled/,$d' "$out" >"$BATS_TEST_TMPDIR/before"
+	grep -q '^page-faults$' "$BATS_TEST_TMPDIR/before"
+	grep -v , "$out" | sed '1,/^Events enabled/d; /^Events disabled/d; /Terminated/d' |
+		diff -u "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "a bad metric costs itself, not the others of -M" {
+	cat >"$metrics" <<-'EOF'
+	[
+		{ "MetricName": "answer", "MetricExpr": "42 + 0 * page\\-faults" },
+		{ "MetricName": "broken", "MetricExpr": "page\\-faults = 3" },
+		{ "MetricName": "nowhere", "MetricExpr": "no_such_event / 2", "MetricGroup": "Lost" },
+		{ "MetricName": "escaped", "MetricExpr": "software@page\\-faults\\,name=mine@ / 1e99" }
+	]
+	EOF
+	perf stat -M broken,answer:u,nowhere,escaped:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" \
+		2>"$BATS_TEST_TMPDIR/err" 3>&-
+	diff -u - "$BATS_TEST_TMPDIR/err" <<-'EOF'
+	perf stat: metric 'broken': expected an operator at column 14 of 'page\-faults = 3'
+	perf stat: Cannot resolve IDs for nowhere: no_such_event / 2 (event 'no_such_event' is not known here)
+	EOF
+	[ "$(cut -d, -f6,7 "$BATS_TEST_TMPDIR/out" | tr '\n' ' ')" = "42.00,answer:u 0.00,escaped:u " ]
+	refused 1 perf stat -M Lost true <<<"perf stat: -M Lost: no metric of it can be counted here (-v: why)"
+}
+
+@test "impossible metrics are refused" {
 	refused 2 perf stat -M nosuch true <<-EOF
 	Cannot find metric or group \`nosuch'
 	Run 'perf list metrics' for a list of them
@@ -197,32 +255,32 @@ setup() {
 	refused 1 perf stat -M nowhere true <<-EOF
 	perf stat: Cannot resolve IDs for nowhere: no_such_event / 2 (event 'no_such_event' is not known here)
 	EOF
-	refused 22 perf stat -M answer --no-metrics true <<<"perf stat: -M and --no-metrics: one or the other"
-	fails_with 129 "perf stat: --metrics-file comes after -e: it only acts on the events behind it" \
+	refused 22 perf stat -M answer --no-metrics true <<<"perf stat: -M and --no-metrics are mutually exclusive"
+	fails_with 129 "perf stat: --metrics-file must come before the -e it applies to" \
 		perf stat -e cs --metrics-file "$metrics" true
 	fails_with 129 "perf stat: cannot read definitions from '/nonexistent': No such file or directory" \
 		perf stat --metrics-file /nonexistent true
 	echo '{' >"$metrics"
 	perf stat -M page_faults_per_second --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	cat "$BATS_TEST_TMPDIR/err"
-	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:1: no JSON: "*": the file is left out" ]]
+	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:1: invalid JSON: "*": the file is left out" ]]
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/err")" = 1 ]
 	grep -q faults/sec "$BATS_TEST_TMPDIR/out"
 	# what nobody asks a file for is no reason not to look
 	unset PERF_METRICS_PATH
-	refused 0 perf stat --metrics-file "$metrics" -e dummy:u --quiet true \
+	refused 0 perf stat --metrics-file "$metrics" -e dummy:u -o "$BATS_TEST_TMPDIR/out" true \
 		<"$BATS_TEST_TMPDIR/err"
 	echo '[] ]' >"$metrics"
-	refused 0 perf stat --metrics-file "$metrics" -e dummy:u --quiet true <<-EOF
-	perf stat: $metrics:1:4: no JSON: more behind its end: the file is left out
+	refused 0 perf stat --metrics-file "$metrics" -e dummy:u -o "$BATS_TEST_TMPDIR/out" true <<-EOF
+	perf stat: $metrics:1:4: invalid JSON: more behind its end: the file is left out
 	EOF
 	echo '{ "Things": [] }' >"$metrics"
-	refused 0 perf stat --metrics-file "$metrics" --all-user -M page_faults_per_second -e page-faults --quiet true <<-EOF
+	refused 0 perf stat --metrics-file "$metrics" --all-user -M page_faults_per_second -e page-faults -o "$BATS_TEST_TMPDIR/out" true <<-EOF
 	perf stat: $metrics: neither an array nor "Events" or "Metrics": the file is left out
 	EOF
 }
 
-@test "a metric that is constant here has a row, the time's" {
+@test "a metric that is constant here is printed in a row with the time" {
 	printf '[{"MetricName":"answer","MetricExpr":"2 * 21 if 1 else page\\\\-faults","MetricGroup":"Known"}]' \
 		>"$BATS_TEST_TMPDIR/constant.json"
 	export PERF_METRICS_PATH=$BATS_TEST_TMPDIR/constant.json

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Where the counts go, in which form, and with which exit status; counted are own tasks in user
-# mode, which needs no privileges.
+# The output of counts: places, formats and exit status. The tests count own tasks in user mode, which
+# needs no privileges.
 
 load helpers
 
@@ -18,7 +18,7 @@ requirements() {
 	done
 }
 
-@test "a command killed by a signal: 128 + n, and a line that says so" {
+@test "a command killed by signal n gives status 128 + n and a line" {
 	local signal status err=$BATS_TEST_TMPDIR/err
 	for signal in KILL TERM SEGV; do
 		status=0
@@ -32,13 +32,14 @@ requirements() {
 	done
 }
 
-@test "a command that cannot be executed: status 1, one line, no counts" {
-	refused 1 perf stat -e page-faults:u "$BATS_TEST_TMPDIR/none" <<<"Workload failed: No such file or directory"
+@test "a command that cannot be executed gives status 1, one line and no counts" {
+	refused 1 perf stat -e page-faults:u "$BATS_TEST_TMPDIR/none" <<<"Workload failed: '$BATS_TEST_TMPDIR/none': No such file or directory"
+	refused 1 perf stat -e page-faults:u '' <<<"Workload failed: '': No such file or directory"
 	: >"$BATS_TEST_TMPDIR/file"
-	refused 1 perf stat -e page-faults:u "$BATS_TEST_TMPDIR/file" <<<"Workload failed: Permission denied"
+	refused 1 perf stat -e page-faults:u "$BATS_TEST_TMPDIR/file" <<<"Workload failed: '$BATS_TEST_TMPDIR/file': Permission denied"
 }
 
-@test "no event: status 1, the reason, and the command is not started" {
+@test "no countable event gives status 1 and the reason, and the command does not start" {
 	# breakpoints of impossible length are refused by every kernel
 	refused 1 perf stat -e mem:0x1000/3:w:u touch "$BATS_TEST_TMPDIR/started" <<-EOF
 	Error:
@@ -54,7 +55,7 @@ requirements() {
 	in_range "$(field page-faults:u 1 "$BATS_TEST_TMPDIR/out")" 1 10000
 }
 
-@test "the table" {
+@test "the table has the counts and the times" {
 	perf stat -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	sed -E 's/[0-9]+\.[0-9]{9}/T/; s/^ +[0-9]+ {6}page/N page/; s/^ {7}T/_T/' "$BATS_TEST_TMPDIR/err" |
 		diff -u - <(cat <<-EOF
@@ -73,7 +74,7 @@ requirements() {
 		)
 }
 
-@test "a file, and appending to it" {
+@test "-o writes a file, and --append appends to it" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -o "$out" -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	[ ! -s "$BATS_TEST_TMPDIR/err" ]
@@ -88,14 +89,14 @@ requirements() {
 	[ "$(grep -c 'page-faults:u' "$out")" = 3 ]
 }
 
-@test "-o - is stderr" {
+@test "-o - prints to stderr" {
 	cd "$BATS_TEST_TMPDIR"
 	perf stat -o - --append -x, -e page-faults:u true 2>err 3>&-
 	[ "$(wc -l <err)" = 1 ]
 	[ "$(ls)" = err ]
 }
 
-@test "--log-fd prints without the line that a file begins with" {
+@test "--log-fd omits the first line that a file has" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat --log-fd 4 -x, -e page-faults:u true 4>"$out"
 	[ "$(wc -l <"$out")" = 1 ]
@@ -124,7 +125,7 @@ requirements() {
 	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
 }
 
-@test "a run that is refused leaves the file as it was, or none" {
+@test "a refused session leaves the output file as it was" {
 	local out=$BATS_TEST_TMPDIR/out option gone
 	sleep 0 &
 	gone=$!
@@ -147,14 +148,14 @@ requirements() {
 	[[ $(head -n 1 "$out") = "# started on "* ]]
 	[ "$(grep -c 'executing run #' "$out")" = 3 ]
 	[ "$(grep -c 'page-faults:u' "$out")" = "$(($(wc -l <"$out") - 5))" ]
-	# nothing is counted if the file cannot be had
+	# perf counts nothing if it cannot open the file
 	refused 1 perf stat -o "$BATS_TEST_TMPDIR" -e page-faults:u touch "$BATS_TEST_TMPDIR/ran" <<-EOF
 	perf stat: cannot create the output file '$BATS_TEST_TMPDIR': Is a directory
 	EOF
 	[ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
-@test "closed standard streams: nothing is written elsewhere, the command runs as always" {
+@test "with closed standard streams, nothing is written elsewhere, and the command runs" {
 	local status=0
 	perf stat -e dummy:u sh -c "echo >'$BATS_TEST_TMPDIR/ran'; exit 3" 2>&- || status=$?
 	[ "$status" = 3 ]
@@ -163,7 +164,7 @@ requirements() {
 	grep -q dummy:u "$BATS_TEST_TMPDIR/out"
 }
 
-@test "CSV: 7 fields, 8 with -I, one more with -r" {
+@test "CSV has 7 fields, 8 with -I, and one more with -r" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -x, --log-fd 4 -e page-faults:u,dummy:u true 4>"$out"
 	[ "$(awk -F, 'NF != 7' "$out" | wc -l)" = 0 ]
@@ -178,7 +179,7 @@ requirements() {
 	[[ $(cat "$out") =~ ^'0<-><->dummy:u<->'[0-9]+'<->100.00<-><->'$ ]]
 }
 
-@test "JSON: every line is an object of the known members" {
+@test "every line of JSON is an object with the known members" {
 	command -v jq >/dev/null || skip "no jq"
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -j --log-fd 4 -e page-faults:u,dummy:u true 4>"$out"
@@ -202,7 +203,7 @@ requirements() {
 	[ "$(cut -d, -f1 "$out" | sort -u | wc -l)" = 1 ]
 }
 
-@test "-I: a row per interval and the rest at the end; --summary adds the totals" {
+@test "-I prints a row per interval and the rest at the end, --summary also totals" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -I 50 --summary -x, --log-fd 4 -e page-faults:u \
 		sh -c "'$WORKLOADS/faults' 300
@@ -220,7 +221,7 @@ requirements() {
 	[ "$(wc -l <"$out")" = 2 ]
 }
 
-@test "--summary without intervals: the word is there all the same" {
+@test "--summary without intervals also prints its word" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
 	[[ $(cat "$out") = "summary,0,,dummy:u,"*,100.00,, ]]
@@ -230,12 +231,12 @@ requirements() {
 	[ "$(sed -n 2p "$out")" = " Performance counter stats for 'true':" ]
 }
 
-@test "options of Linux's perf that change nothing here are taken" {
+@test "options of Linux's perf without effect here are accepted" {
 	perf stat --affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
 	perf stat --no-affinity -x, -o "$BATS_TEST_TMPDIR/out" -e dummy:u true
 }
 
-@test "--log-fd 0 is none" {
+@test "--log-fd 0 prints to stderr" {
 	perf stat --log-fd 0 -x, -e dummy:u true </dev/null 2>"$BATS_TEST_TMPDIR/out"
 	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
 }
@@ -245,7 +246,7 @@ requirements() {
 	[ "$(awk -F, '{ print NF }' "$BATS_TEST_TMPDIR/out")" = 7 ]
 }
 
-@test "--interval-count: so many rows, and the command ends in peace" {
+@test "--interval-count prints so many rows, and the command ends undisturbed" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -I 20 --interval-count 2 -x, --log-fd 4 -e dummy:u \
 		sh -c "until [ \$(wc -l <'$out') -ge 2 ]; do sleep 0.02; done
@@ -254,7 +255,7 @@ requirements() {
 	[ -e "$BATS_TEST_TMPDIR/ended" ]
 }
 
-@test "-r: mean and deviation of so many runs" {
+@test "-r prints the mean and deviation of the repeats" {
 	perf stat -r 3 --log-fd 4 -e dummy:u sh -c "echo >>'$BATS_TEST_TMPDIR/runs'" 4>"$BATS_TEST_TMPDIR/out"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/runs")" = 3 ]
 	grep -q "^ Performance counter stats for 'sh -c .*' (3 runs):\$" "$BATS_TEST_TMPDIR/out"
@@ -263,7 +264,7 @@ requirements() {
 	[ "$(grep -Ec '^ {7}[0-9.]{11} \([+-][0-9.]{11}\) #+$' "$BATS_TEST_TMPDIR/out")" = 3 ]
 }
 
-@test "-r: the status is the last run's, and a signal ends the series" {
+@test "-r exits with the status of the last repeat, and a signal ends the series" {
 	local status=0 count=$BATS_TEST_TMPDIR/count
 	perf stat -r 3 -o /dev/null -e dummy:u \
 		sh -c "echo >>'$count'; exit \$(wc -l <'$count')" || status=$?
@@ -288,7 +289,7 @@ requirements() {
 	grep -q "(3 runs):$" "$BATS_TEST_TMPDIR/out"
 }
 
-@test "--pre and --post run around each run" {
+@test "--pre and --post run around each repeat" {
 	local log=$BATS_TEST_TMPDIR/log status
 	perf stat -r 2 -o /dev/null --pre "echo pre >>'$log'" --post "echo post >>'$log'" -e dummy:u \
 		sh -c "echo run >>'$log'"
@@ -298,17 +299,25 @@ requirements() {
 	perf stat -o /dev/null --post "echo post >>'$log'" -e dummy:u false || status=$?
 	[ "$status" = 1 ]
 	[ ! -e "$log" ]
-	# a command that fails is no status of ours; the table says that nothing was counted
-	perf stat --log-fd 4 --pre false -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	# The status is that of --pre or --post; the table shows that nothing was counted.
+	status=0
+	perf stat --log-fd 4 --pre 'exit 3' -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null || status=$?
+	[ "$status" = 3 ]
+	status=0
+	perf stat -o /dev/null -r 2 --post 'exit 4' -e dummy:u true 2>/dev/null || status=$?
+	[ "$status" = 4 ]
+	status=0
+	perf stat -o /dev/null --pre 'kill -TERM $$' -e dummy:u true 2>/dev/null || status=$?
+	[ "$status" = 143 ]
 	[ ! -e "$log" ]
 	grep -q "^     <not counted>      dummy:u " "$BATS_TEST_TMPDIR/out"
 	grep -q "^ *0.000000000 seconds time elapsed$" "$BATS_TEST_TMPDIR/out"
-	perf stat -r 0 --log-fd 4 --pre false -x, -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	refute perf stat -r 0 --log-fd 4 --pre false -x, -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
 	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
 }
 
-# interrupted OPTION... : SIGINT comes to perf while it waits for a command that wrote to $log and
-# became this shell's sleep; nothing of it goes on. The lines that perf has printed are in $out
+# interrupted OPTION... : send SIGINT to perf while it waits for a command that wrote to $log and then
+# sleeps; the command ends as well. perf's lines are in $out
 interrupted() {
 	local perf sleeper status=0
 	log=$BATS_TEST_TMPDIR/log out=$BATS_TEST_TMPDIR/out
@@ -327,7 +336,7 @@ interrupted() {
 
 @test "SIGINT while --pre or --post runs ends the series" {
 	interrupted -r 3 --pre "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
-	[ "$(cat "$out")" = "<not counted>,,dummy:u,0.00%,0,100.00,," ]
+	[ "$(cat "$out")" = "perf stat: ended by SIGINT before counting began" ]
 	interrupted -r 3 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
 	[[ $(cat "$out") = "0,,dummy:u,0.00%,"*,100.00,, ]]
 	interrupted -r 0 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
@@ -343,14 +352,14 @@ interrupted() {
 	[ ! -s "$BATS_TEST_TMPDIR/err" ]
 }
 
-@test "-D -1 counts nothing before --control says so" {
+@test "-D -1 counts nothing before --control enables it" {
 	perf stat -D -1 -x, --log-fd 4 -e page-faults:u true 4>"$BATS_TEST_TMPDIR/out" \
 		2>"$BATS_TEST_TMPDIR/err" 3>&-
 	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "Events disabled" ]
 	grep -q '^<not counted>,,page-faults:u,0,' "$BATS_TEST_TMPDIR/out"
 }
 
-@test "-D: nothing from before counts" {
+@test "-D does not count events before the delay is over" {
 	local delay out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err late=$BATS_TEST_TMPDIR/late
 	# On a machine too slow for the first delay the next one is long enough.
 	for delay in 100 1000 10000; do
@@ -367,7 +376,7 @@ interrupted() {
 	in_range "$(field page-faults:u 1 "$out")" 200 8999
 }
 
-@test "-D: time begins with counting, not with the command" {
+@test "with -D, time begins with counting, not with the command" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -D 2000 -e duration_time --log-fd 4 sh -c 'exec sleep 2.1' 4>"$out" 2>/dev/null
 	awk '/duration_time/ { ns = $1 } /time elapsed/ { s = $1 }
@@ -376,7 +385,7 @@ interrupted() {
 	awk -F, '{ ns += $2; s = $1 } END { exit !(NR > 1 && ns > 0 && s - ns / 1e9 < 2) }' "$out"
 }
 
-@test "-I --summary: the totals follow as rows and a footer, without a header" {
+@test "-I --summary prints totals as rows and a footer, without a header" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -I 100000 --summary -e dummy:u --log-fd 4 true 4>"$out"
 	[ "$(grep -c dummy:u "$out")" = 2 ]
@@ -386,13 +395,14 @@ interrupted() {
 	refute grep -q 'counter stats' "$out"
 }
 
-@test "warnings: sleep without -a, short timeouts, overridden targets" {
+@test "perf warns about sleep without -a, short timeouts and overridden targets" {
 	local err=$BATS_TEST_TMPDIR/err status=0
-	perf stat -o /dev/null -e dummy:u sleep 0 2>"$err" 3>&-
+	perf stat -v -o /dev/null -e dummy:u sleep 0 2>"$err" 3>&-
 	diff -u - "$err" <<-EOF
-	Warning:
-	counting \`sleep\` without \`-a\`: what others do meanwhile is not counted
+	perf stat: counting \`sleep\` without \`-a\`: what others do meanwhile is not counted
 	EOF
+	perf stat -o /dev/null -e dummy:u sleep 0 2>"$err" 3>&-
+	[ ! -s "$err" ]
 	perf stat -o /dev/null --timeout 50 -e dummy:u sh -c 'exec sleep 60' 2>"$err" 3>&- || status=$?
 	[ "$status" = 143 ]
 	diff -u - "$err" <<-EOF
@@ -414,7 +424,7 @@ interrupted() {
 	EOF
 }
 
-@test "--control: fifos, with acknowledgement" {
+@test "--control works with fifos and acknowledges" {
 	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$ctl" "$ack"
 	background "$out" perf stat -D -1 -x, -e page-faults:u --control "fifo:$ctl,$ack" -- \
@@ -429,13 +439,13 @@ interrupted() {
 	done
 	exec 5>&- 6>&-
 	wait $perf || :
-	# each is said, those that change nothing, too; the first is that of -D
+	# perf reports each, also those that change nothing; the first is that of -D
 	[ "$(grep -c '^Events enabled$' "$out")" = 3 ]
 	[ "$(grep -c '^Events disabled$' "$out")" = 3 ]
 	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
 }
 
-@test "--control: descriptors; an unknown word is named, and not acknowledged" {
+@test "--control works with descriptors, and names unknown words without acknowledgement" {
 	local out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
 	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
@@ -455,7 +465,7 @@ interrupted() {
 	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
 }
 
-@test "--control: single events, and lists of them" {
+@test "--control switches single events and lists of them" {
 	local out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
 	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
@@ -502,7 +512,18 @@ interrupted() {
 	)
 }
 
-@test "--control: disable during the delay holds when it is over" {
+@test "warnings of options appear neither in CSV and JSON nor with --quiet" {
+	local err=$BATS_TEST_TMPDIR/err format
+	for format in -x, -j; do
+		perf stat $format --timeout 50 -a -t $$ -p $$ -e dummy:u 2>"$err" 3>&-
+		[ "$(grep -c dummy:u "$err")" = 1 ]
+		[ "$(wc -l <"$err")" = 1 ]
+	done
+	perf stat --quiet --timeout 50 -a -t $$ -p $$ -e dummy:u 2>"$err" 3>&-
+	[ ! -s "$err" ]
+}
+
+@test "disable from --control during the delay holds when it is over" {
 	local out=$BATS_TEST_TMPDIR/out
 	mkfifo "$BATS_TEST_TMPDIR/ctl"
 	exec 5<>"$BATS_TEST_TMPDIR/ctl"
@@ -510,15 +531,13 @@ interrupted() {
 	perf stat -D 300 --control fd:5 -x, -e page-faults:u --timeout 50 -p $$ 2>"$out" 3>&-
 	exec 5>&-
 	diff -u - "$out" <<-EOF
-	Warning:
-	--timeout 50: below 100 ms the overhead may show in the counts
 	Events disabled
 	Events disabled
 	<not counted>,,page-faults:u,0,100.00,,
 	EOF
 }
 
-@test "default events: no row for what the machine lacks, but for cpu-cycles" {
+@test "default events that the machine lacks have no row, except cpu-cycles" {
 	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "the machine has a PMU"
 	perf stat --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
 	[ "$(cut -d, -f3 "$BATS_TEST_TMPDIR/out" | tr '\n' ' ')" = \
@@ -536,7 +555,7 @@ interrupted() {
 	grep -Eq '^sys_perf_event_open: pid [0-9]+  cpu -1  group_fd -1  flags 0x8 = [0-9]+$' "$BATS_TEST_TMPDIR/err"
 }
 
-@test "a supervisor is told when everything is set up" {
+@test "perf notifies a supervisor when everything is set up" {
 	local socket=$BATS_TEST_TMPDIR/socket perf listener
 	perl -MIO::Socket::UNIX -e '
 		$s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
@@ -550,7 +569,85 @@ interrupted() {
 	kill -INT $perf
 	wait $perf || :
 	grep -q ,dummy:u, "$BATS_TEST_TMPDIR/out"
-	# of a command it is the command's own business; nobody who listens is no trouble
+	# with a command, NOTIFY_SOCKET belongs to the command; a missing listener is not an error
 	NOTIFY_SOCKET=/nonexistent perf stat -o /dev/null -e dummy:u sh -c '[ "$NOTIFY_SOCKET" = /nonexistent ]'
 	NOTIFY_SOCKET=/nonexistent perf stat --timeout 100 -o /dev/null -e dummy:u -p $$
+}
+
+@test "warnings do not get into output for programs, nor into that of --quiet" {
+	local T=$BATS_TEST_TMPDIR option said
+	said="perf stat: $T/config:2: 'stat.big-num' is true or false, not 'perhaps': the line is ignored
+	perf stat: events were regrouped to match PMUs"
+	printf '[stat]\n\tbig-num = perhaps\n' >"$T/config"
+	export PERF_CONFIG=$T/config
+	for option in -x, -j --quiet; do
+		perf stat $option -e '{dummy:u,duration_time,dummy:u}' --timeout 10 >"$T/out" 2>&1 3>&-
+		refute grep -e ^perf -e Warning: "$T/out"
+		[ "$(wc -l <"$T/out")" = "$([ $option = --quiet ] && echo 0 || echo 3)" ]
+	done
+	# The rows are elsewhere, or -v asks for the warnings.
+	for option in "-x, -o $T/counts" "-j --log-fd 4" ""; do
+		# shellcheck disable=SC2086
+		perf stat $option -e '{dummy:u,duration_time,dummy:u}' true 2>"$T/err" 4>/dev/null 3>&-
+		diff -u <(sed 's/^\t//' <<<"$said") <(head -n 2 "$T/err")
+	done
+	perf stat -x, -v -e '{dummy:u,duration_time,dummy:u}' true 2>"$T/err" 3>&-
+	diff -u <(sed 's/^\t//' <<<"$said") <(grep ^perf "$T/err")
+	# A command line that is refused: nothing is for programs.
+	refute perf stat -x, -e '{dummy:u,duration_time,dummy:u}' -e nope true 2>"$T/err" 3>&-
+	diff -u <(sed 's/^\t//' <<<"$said"; echo "event syntax error: 'nope'") <(head -n 3 "$T/err")
+}
+
+@test "what has no count has no metric, and one line has the reason" {
+	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "there is a PMU here"
+	local T=$BATS_TEST_TMPDIR
+	perf stat --all-user -o "$T/out" -r 2 true 2>"$T/err" 3>&-
+	grep -Eqx '   <not supported>      cpu-cycles +' "$T/out"
+	refute grep -w nan "$T/out"
+	[ "$(wc -l <"$T/err")" = 1 ]
+	grep -Eqx 'perf stat: hardware events are not counted: no PMU(: it is a virtual machine, whose host gives it none| that the kernel drives)' "$T/err"
+	perf stat --all-user -x, true 2>"$T/err" 3>&-
+	grep -qx '<not supported>,,cpu-cycles,0,100.00,,' "$T/err"
+	refute grep ^perf "$T/err"
+	perf stat --all-user -j true 2>"$T/err" 3>&-
+	jq -es 'map(select(.event == "cpu-cycles")) | length == 1 and (.[0] | has("metric-value") | not)' "$T/err"
+}
+
+@test "a retirement latency is not supported, and its neighbours count" {
+	local T=$BATS_TEST_TMPDIR
+	perf stat -x, -o "$T/out" -e page-faults:Ru,page-faults:u,'{dummy:uR,dummy:u}' true 2>"$T/err" 3>&-
+	grep -qx "<not supported>,,page-faults:Ru,0,100.00,," "$T/out"
+	grep -Eq "^[0-9]+,,page-faults:u,[0-9]+,100.00,,$" "$T/out"
+	grep -qx "<not supported>,,dummy:uR,0,100.00,," "$T/out"
+	grep -Eq "^0,,dummy:u,[0-9]+,100.00,,$" "$T/out"
+	[ "$(head -n 1 "$T/err")" = "perf stat: 'page-faults:Ru': a retirement latency (R) comes from samples, which perf does not take" ]
+	refused 1 perf stat -e page-faults:Ru true <<-EOF
+	Error:
+	No supported events found.
+	'page-faults:Ru': a retirement latency (R) comes from samples, which perf does not take
+	EOF
+}
+
+# size_of TERM... : print the size of the attr that perf passes to the kernel for dummy with these terms
+size_of() {
+	perf stat -vv -e "dummy/$1/u" -o /dev/null true 2>&1 3>&- | awk '$1 == "size" { print $2; exit }'
+}
+
+@test "config3 and config4 reach the kernel, whatever headers perf was built with" {
+	local T=$BATS_TEST_TMPDIR
+	[ "$(size_of config3=0)" -le 136 ]
+	[ "$(size_of config3=1)" -ge 136 ]
+	[ "$(size_of config3=1,config4=2)" -ge 144 ]
+	perf stat -vv -e dummy/config3=0x25,config4=3/u -o /dev/null true >"$T/out" 2>&1 3>&- || :
+	grep -Eqx '  config3 +0x25' "$T/out"
+	grep -Eqx '  config4 +3' "$T/out"
+	# A kernel that lacks the word is named; none is simply ignored.
+	perf stat -e dummy:u,dummy/config4=2/u -x, -o "$T/counts" true
+	if grep -q '^<not supported>,,dummy/config4=2/u' "$T/counts"; then
+		fails_with 1 "Error:" perf stat -e dummy/config4=2/u true
+		grep -qx "'dummy/config4=2/u': this kernel is too old for its config3 or config4" \
+			"$T/fails.err"
+	else
+		grep -q '^0,,dummy/config4=2/u' "$T/counts"
+	fi
 }

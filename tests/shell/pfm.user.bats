@@ -10,7 +10,7 @@ requirements() {
 	[ ! -e "$O/flags" ] || grep -q -e -DHAVE_LIBPFM "$O/flags" || skip_or_fail "built without libpfm4"
 }
 
-@test "names of libpfm4 stand beside those of -e" {
+@test "events of libpfm4 are counted beside those of -e" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat --pfm-events 'PAGE-FAULTS:u,{perf::MINOR-FAULTS:u,MAJOR-FAULTS:u}' -e page-faults:u -x, --log-fd 4 \
 		true 4>"$out"
@@ -21,7 +21,7 @@ requirements() {
 		"$(($(field perf::MINOR-FAULTS:u 1 "$out") + $(field MAJOR-FAULTS:u 1 "$out")))" ]
 }
 
-@test "they are listed" {
+@test "perf list pfm lists the events of libpfm4" {
 	perf list pfm | grep -q '^  perf::PAGE-FAULTS '
 	perf list --raw-dump pfm | tr ' ' '\n' | grep -qx perf::CONTEXT-SWITCHES
 	perf list -j pfm | jq -e 'map(select(.EventName == "perf::PAGE-FAULTS" and .Unit == "perf")) | length == 1'
@@ -29,7 +29,7 @@ requirements() {
 	refute grep -q perf::PAGE-FAULTS <(perf list)
 }
 
-@test "what is wrong with a list of them" {
+@test "errors in a list of libpfm4 events are named" {
 	local list reason
 	while IFS='|' read -r list mark reason; do
 		run perf stat --pfm-events "$list" true

@@ -1,27 +1,27 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Counting with perf events of one's own, on one emulated CPU: what a program does is known to the
-# instruction, so are the counts. Where a tolerance is given, the reason stands beside it.
+# Counting with plain perf events, on one emulated CPU: the instructions of a program are known exactly,
+# and so are its counts. Each tolerance has its reason beside it.
 
 load helpers
 
-# count OPTION... : perf stat, the rows as CSV to $out, messages to $err
+# count OPTION... : run perf stat, with rows as CSV in $out, and messages in $err
 count() {
 	perf stat -x, -o "$out" "$@" 2>"$err"
 }
 
-# of EVENT: what was counted
+# of EVENT: print its count
 of() {
 	field "$1" 1 "$out"
 }
 
-# user OPTION... : the instructions in user space
+# user OPTION... : print the instructions in user space
 user() {
 	count -e instructions:u "$@"
 	of instructions:u
 }
 
-# started FILE COMMAND... : a program that says "ready" when it is, in the background
+# started FILE COMMAND... : start a program in the background, and wait until it prints "ready"
 started() {
 	local file=$1
 	shift
@@ -30,7 +30,7 @@ started() {
 }
 
 setup_file() {
-	# The first time, programs and libraries come into memory.
+	# The first execution reads programs and libraries into memory.
 	perf stat -e instructions:u true 2>/dev/null
 	"$WORKLOADS/spin" 1
 }
@@ -50,19 +50,19 @@ setup() {
 	[ "$one" = "$again" ]
 	[ $((two - one)) = 2000000 ]
 	[ $((nine - two)) = 14000000 ]
-	# What comes before main() and after it.
+	# The instructions before and after main().
 	in_range $((one - 2000000)) 1 50000
 }
 
-@test "a command is counted from its exec on, like by the kernel itself" {
+@test "a command is counted from its exec on, as by the kernel itself" {
 	kernel=$("$WORKLOADS/pmucount" 0:1:u -- "$WORKLOADS/spin" 1000000 | cut -d ' ' -f 1)
 	ours=$(user "$WORKLOADS/spin" 1000000)
 	echo "$kernel $ours"
-	# The environment and the name of the program are parsed by its start: not ours to count.
+	# The start-up code parses the environment and the program's name, so that constants differ.
 	in_range $((ours - kernel + 1000)) 0 2000
 }
 
-@test "children are counted, exactly" {
+@test "children are counted exactly" {
 	one=$(user "$WORKLOADS/forks" 1 1000000)
 	three=$(user "$WORKLOADS/forks" 3 1000000)
 	three_long=$(user "$WORKLOADS/forks" 3 2000000)
@@ -74,7 +74,7 @@ setup() {
 	in_range $((five - three - 4000000)) 1 2000
 }
 
-@test "children's children are counted, exactly" {
+@test "children's children are counted exactly" {
 	short=$(user "$WORKLOADS/tree" 3 2 100000)
 	long=$(user "$WORKLOADS/tree" 3 2 200000)
 	echo "$short $long"
@@ -82,7 +82,7 @@ setup() {
 	[ $((long - short)) = $((15 * 200000)) ]
 }
 
-@test "-i leaves children out" {
+@test "-i does not count children" {
 	none=$(user -i "$WORKLOADS/forks" 3 1000000)
 	again=$(user -i "$WORKLOADS/forks" 3 9000000)
 	echo "$none $again"
@@ -95,12 +95,12 @@ setup() {
 	three=$(user "$WORKLOADS/threads" 3 1000000)
 	three_long=$(user "$WORKLOADS/threads" 3 2000000)
 	echo "$one $three $three_long"
-	# Who waits for whom depends on the moment of a switch: some instructions of the C library.
+	# The order of waits depends on the moment of a switch: some instructions of the C library.
 	in_range $((three_long - three)) 5999000 6001000
 	in_range $((three - one)) 4000000 4010000
 }
 
-@test "-i leaves threads out" {
+@test "-i does not count threads" {
 	some=$(user -i "$WORKLOADS/threads" 3 1000000)
 	more=$(user -i "$WORKLOADS/threads" 3 9000000)
 	echo "$some $more"
@@ -108,7 +108,7 @@ setup() {
 	in_range $((some - more + 500)) 0 1000
 }
 
-@test "-p counts a process that runs already, and nothing else" {
+@test "-p counts a running process, and nothing else" {
 	for iter in 1000000 3000000; do
 		started "$BATS_TEST_TMPDIR/waiter" "$WORKLOADS/waiter" $iter
 		pid=$!
@@ -182,7 +182,7 @@ setup() {
 }
 
 @test "context switches are exact" {
-	# Nothing preempts a task of the real-time class: it only sleeps when it wants to.
+	# Nothing preempts a task of the real-time class: it sleeps only by itself.
 	for n in 0 100 350; do
 		chrt -f 50 perf stat -x, -o "$out" -e context-switches "$WORKLOADS/switches" $n
 		[ "$(of context-switches)" = $n ]
@@ -199,7 +199,7 @@ setup() {
 	in_range "$few" 100 140
 }
 
-@test "user space and kernel are all there is, and are told apart" {
+@test "user space and kernel add up to all, and are told apart" {
 	count -e cycles,cycles:u,cycles:k,instructions,instructions:u,instructions:k \
 		"$WORKLOADS/kernelwork" 20000
 	cat "$out"
@@ -257,7 +257,7 @@ setup() {
 	done
 	# Seven counters for ten events, and each share was cut to a whole number.
 	in_range $sum 680 700
-	# The time slice is 4 ms of 400: what is scaled up is right to within one.
+	# The time slice is 4 ms of 400: scaled counts are right to within one slice.
 	for event in r8 r8:u r11 r11:u instructions instructions:u cycles cycles:u; do
 		within "$(of $event)" 400000000 1
 	done
@@ -277,7 +277,7 @@ setup() {
 	within "$(of r8:u)" 400000000 1
 }
 
-@test "what is too much for a group is left out, and all else is counted" {
+@test "events beyond a group's counters are left out, and all others are counted" {
 	count -e '{r8,r8:u,r8:k,r11,r11:u,r11:k,instructions,instructions:u}' -e cycles:u \
 		"$WORKLOADS/spin" 200000000
 	cat "$out" "$err"
@@ -289,14 +289,14 @@ setup() {
 	within "$(of cycles:u)" 400000000 2
 }
 
-@test "-D begins late" {
+@test "-D delays counting" {
 	count -D 300 -e cycles:u,duration_time "$WORKLOADS/spinfor" 1
 	cat "$out"
 	within "$(of cycles:u)" 700000000 1
 	within "$(of duration_time)" 700000000 1
 }
 
-@test "-I prints what came since the last time" {
+@test "-I prints the increase since the last interval" {
 	count -I 200 -e cycles,instructions:u "$WORKLOADS/spinfor" 1.1
 	cat "$out"
 	mapfile -t cycles < <(awk -F, '$4 == "cycles" { print $2 }' "$out")

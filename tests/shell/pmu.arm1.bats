@@ -30,12 +30,12 @@ counted() {
 	done
 }
 
-@test "a glob of PMUs and a name of one's own" {
+@test "an event can have a pattern of PMUs and a custom name" {
 	perf stat -x, -o "$out" -e instructions:u,armv8_*/event=0x8,name=mine/u "$WORKLOADS/spin" 100000
 	[ "$(field instructions:u 1 "$out")" = "$(field mine 1 "$out")" ]
 }
 
-@test "what this PMU does not have is refused, with its name and status" {
+@test "events that this PMU lacks are refused with their name and a status" {
 	fails_with 129 "event syntax error: 'br_mis_pred'" perf stat -e br_mis_pred true
 	fails_with 129 "event syntax error: 'armv8_pmuv3/nope/'" perf stat -e armv8_pmuv3/nope/ true
 	fails_with 129 "event syntax error: 'armv8_pmuv3_0/cpu_cycles/'" perf stat -e armv8_pmuv3_0/cpu_cycles/ true
@@ -47,7 +47,7 @@ counted() {
 	EOF
 }
 
-@test "the default set: a row for each metric of the events that this PMU has" {
+@test "the default set has a row for each metric of this PMU's events" {
 	perf stat --log-fd 4 "$WORKLOADS/spin" 100000 4>"$out"
 	sed -nE 's/^.{19}.{5}([a-z-]+) +# +[^ ]+ ((%|[A-Za-z/]+) ) ?([A-Za-z_]+).*/\1 \4/p' "$out" >"$err"
 	diff -u - "$err" <<-EOF
@@ -62,7 +62,7 @@ counted() {
 	refute grep -q branch "$out"	# not in this PMU
 }
 
-@test "perf list: only what this PMU has, its files' events under both names" {
+@test "perf list prints only this PMU's events, and those of its files under both names" {
 	perf list hw >"$out"
 	grep -q '^  cpu-cycles OR cycles  *\[Hardware event\]$' "$out"
 	refute grep -q branch "$out"

@@ -9,7 +9,7 @@ on_both() {
 	"$WORKLOADS/progrun" "$P/target_loop" 40 10 1
 }
 
-@test "runs are counted on the CPUs asked for, and can be shown by CPU" {
+@test "executions are counted on the chosen CPUs, and can be shown by CPU" {
 	counting all -b "$(id loop)" -e bpf_runs
 	a=$run_pid
 	counting one -b "$(id loop)" -C 1 -e bpf_runs,cpu-clock
@@ -26,14 +26,14 @@ on_both() {
 	nothing_attached
 }
 
-@test "a socket where the program ran on one CPU only has a count" {
+@test "a socket has a count if the program ran on only one of its CPUs" {
 	prog_stat -b "$(id loop)" --per-socket -x, -o "$T/out" -e cpu-clock,bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 40 10 1
 	refute grep -F 'not counted' "$T/out"
 	is_equal "$(awk -F, '$5 == "bpf_runs" { sum += $3 } END { print sum }' "$T/out")" 40
 }
 
-@test "programs that run on two CPUs at once, and preempt each other, lose no run unsaid" {
+@test "no execution is lost silently when programs preempt each other on two CPUs" {
 	preempt=/sys/kernel/debug/sched/preempt
 	[ ! -e $preempt ] || echo full >$preempt
 	before=$(seen 1)
@@ -49,13 +49,13 @@ on_both() {
 	end_run "$run_pid" INT 130
 	cat "$T/a.err" >&2
 	# Whoever preempts a task within our second probe is not seen to leave.
-	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/a.err")
+	missed=$(sed -n 's/.*: \([0-9]*\) more executions ended unseen: .*/\1/p' "$T/a.err")
 	is_equal $(($(field bpf_runs 1 "$T/a.csv") + ${missed:-0})) $(($(seen 1) - before))
 	is_equal $(($(seen 1) - before)) 600
 	nothing_attached
 }
 
-@test "events of another implementation's leader are counted in programs, too" {
+@test "events of a foreign leader are also counted in programs" {
 	background "$T/lead" "${WORKLOADS%/*}/foreign/foreign" lead "$ATTR_MAP" 1 0	# cpu-clock
 	lead=$!
 	wait_for grep -q ready "$T/lead"
@@ -71,7 +71,7 @@ on_both() {
 	wait $lead || :
 }
 
-@test "test runs are counted exactly" {
+@test "test executions are counted exactly" {
 	names=(loop subprog caller lwt_in lwt_xmit syscall)
 	prog_stat -b "$(printf "pinned:$P/target_%s\n" "${names[@]}" | paste -sd,)" --per-prog -x, -o "$T/out" \
 		-e bpf_runs,cpu-clock,page-faults -- \
@@ -84,7 +84,7 @@ on_both() {
 	nothing_attached
 }
 
-@test "runs of a real tracepoint are counted exactly" {
+@test "executions at a real tracepoint are counted exactly" {
 	counting a -b "id:$(id seen)" -e bpf_runs,cpu-clock
 	before=$(seen 0)
 	"$WORKLOADS/progrun" -s -a sched_switch "$P/target_seen" 500 20
@@ -134,7 +134,7 @@ $loop page-faults 0.000000 per run"
 	done
 }
 
-@test "ten runs on one program share one pair of probes, and all count exactly" {
+@test "ten sessions of one program share one pair of probes, and all count exactly" {
 	events=(cpu-clock page-faults cs,faults migrations task-clock cpu-clock dummy minor-faults
 		major-faults cpu-clock,cs)
 	pids=()
@@ -174,9 +174,10 @@ $loop page-faults 0.000000 per run"
 	nothing_attached
 }
 
-@test "a run killed at any step leaves nothing attached, and others count on" {
-	for step in pair-attached pair-written pair-joined pair-left; do
-		killed_at $step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
+@test "a session killed at any step leaves nothing attached, and others count on" {
+	for step in pair-claimed pair-attached pair-written pair-joined pair-left pair-emptied; do
+		# Only a pair that others use, too, is left before it is empty.
+		[ $step = pair-left ] || killed_at $step prog_stat -b "$(id loop)" -e cpu-clock,bpf_runs \
 			"$WORKLOADS/progrun" "$P/target_loop" 10
 		nothing_attached
 		# and the same beside another
@@ -194,7 +195,7 @@ $loop page-faults 0.000000 per run"
 	done
 }
 
-@test "what a program counted until it was unloaded is reported" {
+@test "counts of a program until its unloading are reported" {
 	counting a -b "$(id loop)" -e bpf_runs,cpu-clock
 	prog_run loop 123 10
 	number=$(id loop)
@@ -210,7 +211,7 @@ gone() {
 	! $bpftool prog show id "$1" >/dev/null 2>&1
 }
 
-@test "only what ends within a window counts, in any number of windows" {
+@test "only executions that end within a window count, in any number of windows" {
 	window w -b "$(id loop)" -e bpf_runs,cpu-clock
 	prog_run loop 10
 	for n in 1 2 3; do
@@ -228,7 +229,7 @@ gone() {
 	is_equal "$(awk -F, '$4 == "bpf_runs" { sum += $2; rows++ } END { print sum, (rows > 1) }' "$T/out")" "300 1"
 }
 
-@test "--timeout ends the counting, and what ran until then is counted" {
+@test "--timeout ends counting, and earlier executions are counted" {
 	before=$(seen 0)
 	prog_stat -b "$(id seen)" --timeout 20 -x, -o "$T/out" -e bpf_runs,cpu-clock \
 		"$WORKLOADS/progrun" "$P/target_seen" 1000000000 10 || :
@@ -241,22 +242,22 @@ gone() {
 		'$WORKLOADS/progrun' -f '$P/target_syscall' 20 100
 		'$WORKLOADS/progrun' '$P/target_syscall' 30 100" 2>"$T/err"
 	is_equal "$(field bpf_runs 1 "$T/out")" 50
-	grep -E "^perf stat: 'target_syscall' \(id [0-9]+\): in 20 of 50 runs the CPU was given to other tasks meanwhile; what events counted in these, others' work included, is not in the counts: cpu-clock [0-9]+$" "$T/err"
+	grep -E "^perf stat: 'target_syscall' \(id [0-9]+\): 20 of 50 executions were preempted; their counts are excluded: cpu-clock [0-9]+$" "$T/err"
 	# 20 times at least a millisecond, and the other 30 are short
 	in_range "$(sed -n 's/.*cpu-clock //p' "$T/err")" 20000000 1e9
 	in_range "$(field cpu-clock 1 "$T/out")" 0.01 15
 }
 
-@test "executions that interrupt others are counted, or said to be missed" {
+@test "executions that interrupt others are counted, or reported as missed" {
 	prog_stat -b "$(id seen)" -x, -o "$T/out" -e bpf_runs,cpu-clock \
 		"$WORKLOADS/progrun" -i 20 -a hrtimer_expire_entry "$P/target_seen" 2000 3000 2>"$T/err"
-	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/err")
+	missed=$(sed -n 's/.*: \([0-9]*\) more executions ended unseen: .*/\1/p' "$T/err")
 	cat "$T/err" >&2
 	is_equal $(($(field bpf_runs 1 "$T/out") + ${missed:-0})) "$(seen 0)"
 	in_range "$(seen 0)" 2100 1000000
 }
 
-@test "all: what can be counted, without programs that count, whoever loaded them" {
+@test "-b all takes all countable programs except those of tools that count" {
 	counting progs -b "$(id twin)" -e cpu-clock
 	counting tasks --bpf-counters -p $$ -e cpu-clock
 	counting cgroups --bpf-counters -a --for-each-cgroup / -e cpu-clock
@@ -268,10 +269,10 @@ gone() {
 	end_jobs
 	nothing_attached
 	rm "${ATTR_MAP}_2"
-	rmdir "${ATTR_MAP}_2_lock"
+	rm -r "${ATTR_MAP}_2_lock"
 }
 
-@test "perf bperf list shows which programs are counted, and by which runs" {
+@test "perf bperf list shows which programs are counted, and by which sessions" {
 	counting a -b "$(id loop),$(id twin)" -e cpu-clock,page-faults,bpf_runs
 	a=$run_pid
 	counting b -b "$(id loop)" -e cpu-clock,cs
@@ -280,7 +281,7 @@ gone() {
 	perf bperf list --bpf-attr-map "$ATTR_MAP" >"$T/list"
 	cat "$T/list" >&2
 	is_equal "$(awk '$1 == "PROGRAM" { on = 1 } !NF { on = 0 } on { $1 = $1; print }' "$T/list")" \
-		"PROGRAM ID TYPE RUNS EVENTS PIDS
+		"PROGRAM ID TYPE SESSIONS EVENTS PIDS
 target_loop $loop raw_tracepoint 2 3 $a,$b
 target_twin $twin raw_tracepoint 1 2 $a"
 	# One that was unloaded is counted to the end.
@@ -301,7 +302,7 @@ target_twin $twin raw_tracepoint 1 2 $a"
 	prog_run empty 7
 	echo 0 >/proc/sys/kernel/bpf_stats_enabled
 	perf list bpf >"$T/out"
-	grep -A1 -F "id:$(id empty) OR name:target_empty" "$T/out" | grep -F '[7 runs]'
+	grep -A1 -F "id:$(id empty) OR name:target_empty" "$T/out" | grep -F '[7 executions]'
 	grep -F "id:$(id loop) OR name:target_loop" "$T/out"
 	grep -A1 -F "id:$(id plain) OR name:target_plain" "$T/out" | grep -F 'cannot be counted: it has no BTF'
 	perf list --raw-dump bpf >"$T/raw"
@@ -310,17 +311,17 @@ target_twin $twin raw_tracepoint 1 2 $a"
 	perf list -j bpf | jq -e --arg id "id:$(id xdp)" '.[] | select(.EventName == $id) | .EventType == "BPF program, xdp"'
 }
 
-@test "tail calls are pointed out where they can be known" {
+@test "perf warns about tail calls where it can know them" {
 	$bpftool map update pinned "${P}_maps/tails" key 0 0 0 0 value pinned "$P/target_tail"
 	prog_stat -b "$(id tail)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_caller" 10 2>"$T/err"
-	is_equal "$(cat "$T/err")" "perf stat: 'target_tail' (id $(id tail)) is in a map for tail calls: runs that begin by tail call are not seen"
+	is_equal "$(cat "$T/err")" "perf stat: 'target_tail' (id $(id tail)) is in a map for tail calls: executions that begin by a tail call are not counted"
 	is_equal "$(field bpf_runs 1 "$T/out")" 0
 	prog_stat -b "$(id caller)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_caller" 10 2>"$T/err"
-	is_equal "$(cat "$T/err")" "perf stat: 'target_caller' (id $(id caller)) makes tail calls: what it calls so is counted as its own"
+	is_equal "$(cat "$T/err")" "perf stat: 'target_caller' (id $(id caller)) makes tail calls: its callees are counted as part of it"
 	is_equal "$(field bpf_runs 1 "$T/out")" 10
 }
 
-@test "what cannot be counted is refused in one line, and nothing is left attached" {
+@test "programs that cannot be counted are refused in one line, and nothing stays attached" {
 	"$WORKLOADS/progrun" -n "$P/target_plain"
 	refused 1 prog_stat -b 99999 true <<-'END'
 		perf stat: -b 99999: there is no BPF program with this id (perf list bpf)
@@ -337,7 +338,7 @@ target_twin $twin raw_tracepoint 1 2 $a"
 	nothing_attached
 }
 
-@test "a program that is interpreted is refused, and of several with one name the others are counted" {
+@test "an interpreted program is refused, and others of the same name are counted" {
 	echo 0 >/proc/sys/net/core/bpf_jit_enable || skip_or_fail "this kernel compiles all programs"
 	mkdir "$P/slow"
 	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$P/slow"

@@ -14,7 +14,7 @@ loop_costs() {
 	prog_stat -b "$(id loop)" -x, -o "$T/out" -e "$2" chrt -r 1 "$WORKLOADS/progrun" "$P/target_loop" 200 "$1"
 }
 
-@test "instructions of a loop of known length are right, beyond the same overhead for each run" {
+@test "instructions of a known loop are right, apart from a constant overhead" {
 	loop_costs 1 instructions
 	overhead=$(per_run instructions)
 	in_range "$overhead" 300 600	# up to 528 on 6.12, 563 on 7.3
@@ -27,7 +27,7 @@ loop_costs() {
 	done
 }
 
-@test "events of one program are told apart: levels, and what only time moves" {
+@test "levels and clocks of one program are told apart" {
 	loop_costs 1000 cycles,instructions,cycles:u,instructions:k,page-faults
 	is_equal "$(field cycles:u 1 "$T/out")" 0
 	is_equal "$(field page-faults 1 "$T/out")" 0
@@ -40,7 +40,7 @@ loop_costs() {
 	in_range "$instructions" 10000 10000000
 }
 
-@test "ten runs share the counters: six events each, none takes turns" {
+@test "ten sessions of six events each share the counters without turns" {
 	for i in {0..9}; do
 		counting "$i" -b "$(id loop)" -e cycles,instructions,cycles:u,instructions:u,cycles:k,instructions:k
 		pids[i]=$run_pid
@@ -65,7 +65,7 @@ loop_costs() {
 	in_range "$(prog_field "target_twin-$(id twin)" instructions 1 "$T/out")" 1590000 1720000
 }
 
-@test "a program is charged for what it tail-calls, and for its subprograms" {
+@test "a program is charged for its tail calls and its subprograms" {
 	$bpftool map update pinned "${P}_maps/tails" key 0 0 0 0 value pinned "$P/target_tail"
 	for name in caller subprog; do
 		prog_stat -b "$(id $name)" -x, -o "$T/out" -e instructions \
@@ -74,7 +74,7 @@ loop_costs() {
 	done
 }
 
-@test "for a minute under load no run is lost and none is counted twice" {
+@test "no execution is lost or counted twice in a minute under load" {
 	counting a -b "$(id seen)" -e bpf_runs,cycles,instructions
 	before=$(seen 0)
 	start=$(date +%s)
@@ -85,7 +85,7 @@ loop_costs() {
 	done
 	runs=$(($(seen 0) - before))
 	end_run "$run_pid" INT 130
-	missed=$(sed -n 's/.*: \([0-9]*\) more runs ended unseen: .*/\1/p' "$T/a.err")
+	missed=$(sed -n 's/.*: \([0-9]*\) more executions ended unseen: .*/\1/p' "$T/a.err")
 	cat "$T/a.err" >&2
 	is_equal "$(field bpf_runs 1 "$T/a.csv")" $((runs - ${missed:-0}))
 	in_range "$runs" 10000 10000000

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# For tests of -b: BPF programs to be counted, runs that count them. Each test has its own in $P.
+# Helpers for tests of -b: BPF programs to be counted, and sessions that count them. Each test has its
+# own programs in $P.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -20,8 +21,8 @@ teardown() {
 	base_teardown
 }
 
-# progs_begin : the programs of tests/workloads/targets.bpf.c, pinned in $P by their names; what they
-# count themselves is in ${P}_maps/seen
+# progs_begin : pin the programs of tests/workloads/targets.bpf.c in $P by their names. Their own counts
+# are in ${P}_maps/seen
 progs_begin() {
 	T=$BATS_TEST_TMPDIR
 	P=/sys/fs/bpf/perf_progs_$$_$BATS_TEST_NUMBER
@@ -33,33 +34,33 @@ progs_end() {
 	rm -rf "${P:-/nonexistent}" "${P}_maps"
 }
 
-# id NAME : of the program target_NAME of this test
+# id NAME : print the id of this test's program target_NAME
 id() {
 	id_of "$P/target_$1"
 }
 
-# id_of PIN : of the program pinned there
+# id_of PIN : print the id of the program pinned there
 id_of() {
 	$bpftool -j prog show pinned "$1" | jq .id
 }
 
-# prog_stat OPTION... : perf stat with this test's map of shared events
+# prog_stat OPTION... : run perf stat with this test's map of shared events
 prog_stat() {
 	perf stat --bpf-attr-map "$ATTR_MAP" "$@"
 }
 
-# prog_run NAME TIMES [ARG [CPU]] : test-runs of target_NAME
+# prog_run NAME TIMES [ARG [CPU]] : test-run target_NAME so often
 prog_run() {
 	"$WORKLOADS/progrun" "$P/target_$1" "${@:2}"
 }
 
-# seen WHICH : how often a program has counted itself
+# seen WHICH : print how often a program has counted itself
 seen() {
 	$bpftool -j map lookup pinned "${P}_maps/seen" key "$1" 0 0 0 | jq .formatted.value
 }
 
-# counting NAME OPTION... : a run in the background, $run_pid, that counts now; its rows as CSV go to
-# $T/NAME.csv, what it says to $T/NAME.err
+# counting NAME OPTION... : start a session in the background, $run_pid, and wait until it counts. Its CSV
+# goes to $T/NAME.csv, its messages go to $T/NAME.err
 counting() {
 	local name=$1
 	shift
@@ -73,12 +74,12 @@ counts_or_ended() {
 	grep -q poll "/proc/$1/wchan" || ! kill -0 "$1"
 }
 
-# pairs : how many pairs of probes there are on this machine
+# pairs : print how many pairs of probes this machine has
 pairs() {
 	$bpftool -j prog show | jq '[.[] | select(.name == "on_enter")] | length'
 }
 
-# nothing_attached : no part of a pair or a leader is left, once the kernel has freed what it frees later
+# nothing_attached : wait until no part of a pair or a leader is left: the kernel frees some late
 nothing_attached() {
 	wait_for is_nothing_attached || { $bpftool prog show >&2; $bpftool link show >&2; return 1; }
 }
@@ -89,12 +90,12 @@ is_nothing_attached() {
 	! $bpftool -j map show | jq -e '.[] | select(.name == "prog_cpus" or .name == "prog_frames")' >/dev/null
 }
 
-# prog_field PROGRAM EVENT N FILE : the N-th field behind the program's name in a row of --per-prog
+# prog_field PROGRAM EVENT N FILE : print the N-th field behind the program's name in a row of --per-prog
 prog_field() {
 	awk -F, -v prog="$1" -v event="$2" -v n="$3" '$1 == prog && $4 == event { print $(n + 1); exit }' "$4"
 }
 
-# is_equal A B : exactly
+# is_equal A B : both numbers are exactly equal
 is_equal() {
 	[ "$1" = "$2" ] || { echo "$1, not $2" >&2; return 1; }
 }

@@ -11,11 +11,11 @@ teardown() {
 	base_teardown
 }
 
-@test "a list that names no programs is refused, word by word" {
+@test "a list that names no programs is refused, and each word is named" {
 	require_root
 	for word in 0 -1 12x 0x10 id: id:x foo name: tag: tag:123 tag:0123456789abcdeg pinned: ALL ''; do
 		refused 22 perf stat -b "$word" true <<-END
-			perf stat: -b $word: not a BPF program: give its id, id:N, name:NAME, tag:16 hex digits, pinned:PATH, or all
+			perf stat: -b ${word:-''}: not a BPF program: give its id, id:N, name:NAME, tag:16 hex digits, pinned:PATH, or all
 		END
 	done
 	refused 22 perf stat -b "all,12x" true <<-END
@@ -40,9 +40,15 @@ teardown() {
 	refused 1 perf stat -b pinned:/etc/passwd true <<-'END'
 		perf stat: -b pinned:/etc/passwd: not a pinned BPF program
 	END
+	pin=/sys/fs/bpf/perf_host_$$
+	/usr/sbin/bpftool map create "$pin" type array key 4 value 4 entries 1 name perf_host ||
+		skip_or_fail "BPF maps cannot be pinned here"
+	refused 1 perf stat -b "pinned:$pin" true <<-END
+		perf stat: -b pinned:$pin: not a pinned BPF program
+	END
 }
 
-@test "a program without BTF is not counted, and said to have none" {
+@test "a program without BTF is not counted, and the message gives the reason" {
 	require_root
 	pin=/sys/fs/bpf/perf_host_$$
 	"$WORKLOADS/progrun" -n "$pin" || skip_or_fail "BPF programs cannot be pinned here"
@@ -55,7 +61,7 @@ teardown() {
 		grep -qF 'cannot be counted: it has no BTF'
 }
 
-@test "where tracing programs are allowed programs are counted, else it is said that they are not" {
+@test "programs are counted if tracing programs are allowed, otherwise perf reports that" {
 	require_root
 	dir=/sys/fs/bpf/perf_host_$$
 	mkdir "$dir" || skip_or_fail "BPF programs cannot be pinned here"
@@ -64,7 +70,7 @@ teardown() {
 	if "$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$dir" "$dir/target_loop" target_loop |
 		grep -q 'not permitted'; then
 		refused 1 perf stat --bpf-attr-map "$ATTR_MAP" -b "$what" true <<-END
-			perf stat: -b $what: 'target_loop' (id $(/usr/sbin/bpftool -j prog show pinned "$dir/target_loop" | jq .id)) cannot be counted: loading tracing programs is forbidden here, to root, too (by a sandbox or security module)
+			perf stat: -b $what: 'target_loop' (id $(/usr/sbin/bpftool -j prog show pinned "$dir/target_loop" | jq .id)) cannot be counted: loading tracing programs is forbidden here, also to root (by a sandbox or security module)
 		END
 	else
 		perf stat --bpf-attr-map "$ATTR_MAP" -b "$what" -x, -o "$BATS_TEST_TMPDIR/out" -e bpf_runs \
@@ -73,7 +79,7 @@ teardown() {
 	fi
 }
 
-@test "without the right to, nothing is counted in programs or listed" {
+@test "users without the right neither count in programs nor list them" {
 	require_root
 	refused 1 as_nobody perf stat -b 1 true <<-'END'
 		perf stat: -b: not permitted: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids) (run as root)
@@ -91,9 +97,9 @@ teardown() {
 		perf stat: --per-prog needs -b
 	END
 	refused 22 perf stat -e bpf_runs true <<-'END'
-		perf stat: 'bpf_runs' counts executions of BPF programs: which, -b says
+		perf stat: 'bpf_runs' requires -b
 	END
 	fails_with 22 "Warning:" perf stat -b x -p 1 true
 	sed -n 2p "$BATS_TEST_TMPDIR/fails.err" |
-		grep -qx -e '-b overrides -p: BPF programs are counted whoever runs them'
+		grep -qx -e '-b overrides -p: BPF programs are counted in all tasks'
 }

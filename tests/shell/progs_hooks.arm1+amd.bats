@@ -52,9 +52,9 @@ hook_out() {
 	awk -F, -v name="hook_$1-" -v event="$2" 'index($1, name) == 1 && $4 == event { print $2 }' "$T/out"
 }
 
-no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or later"
+no_tracing="it is a tracing program, which can be probed only on Linux 6.8 or later"
 
-@test "programs of each type are counted with every hit, or it is said why not" {
+@test "every hit of programs of each type is counted, or the reason is reported" {
 	list='' names=() refused=() least=0.0001
 	# The one machine without virtual time: its clock may stand still for a tick.
 	[ "$PLACE-$KERNEL" != amd-6.1 ] || least=0
@@ -92,7 +92,7 @@ no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or l
 	nothing_attached
 }
 
-@test "a tracing program at a program is counted, unless that is one, too; then it is said" {
+@test "a tracing program at another program is counted, or reported if that one also traces" {
 	"$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$P" "$P/target_loop" target_loop
 	if ! is_since 6.8; then
 		refused 1 prog_stat -b "$(id nested)" true <<-END
@@ -104,7 +104,7 @@ no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or l
 	"$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$P/second" "$P/target_nested" target_nested
 	second=$(id_of "$P/second/target_nested")
 	refused 1 prog_stat -b "$second" true <<-END
-		perf stat: -b $second: 'target_nested' (id $second) cannot be counted: it is a tracing program that is attached to a tracing program itself
+		perf stat: -b $second: 'target_nested' (id $second) cannot be counted: it is a tracing program on another tracing program
 	END
 	prog_stat -b "$(id nested),$(id loop)" --per-prog -x, -o "$T/out" -e bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 5
@@ -112,7 +112,7 @@ no_tracing="it is a tracing program: to put probes on those takes Linux 6.8 or l
 	nothing_attached
 }
 
-@test "an extension is counted, and what it replaces is said to be" {
+@test "an extension is counted, and the program that it replaces is reported" {
 	counting a -b "$(id loop)" -e bpf_runs
 	prog_run loop 3
 	end_run "$run_pid" INT 130

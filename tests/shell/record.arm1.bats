@@ -11,7 +11,7 @@ setup() {
 	jobs_started=()
 }
 
-@test "a report prints what the run printed: default events, metrics, groups" {
+@test "a report prints the same default events, metrics and groups as the session" {
 	same_again "$WORKLOADS/spin" 10000
 	same_again -a true
 	same_again -e '{cycles,instructions:u}' -e branches "$WORKLOADS/spin" 10000
@@ -19,7 +19,7 @@ setup() {
 	same_again -a -A -M Default true
 }
 
-@test "more events than counters: shares of the time" {
+@test "a report has the shares of time of multiplexed events" {
 	local many=cycles,instructions,branches,branch-misses,cache-references,cache-misses,r8,r11,r1,r2,r3,r4
 	same_again -e $many "$WORKLOADS/spin" 100000000
 	grep -q '%)' <(perf stat report -i again.data 2>&1)
@@ -40,7 +40,7 @@ setup() {
 		END { exit !some || bad }' >&2
 }
 
-@test "shared hardware events" {
+@test "a report has the counts of shared hardware events" {
 	local shared="--bpf-counters --bpf-attr-map $ATTR_MAP"
 	# shellcheck disable=SC2086 # two options
 	{

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# For the tests of recorded counts.
+# Helpers for tests of recorded counts.
 
-# table FILE : what was printed, without the header that names the target and warnings before it
+# table FILE : print the output in FILE without the header that names the target
 table() {
-	grep -v -e '^ Performance counter stats for ' -e '^Warning:$' -e '^counting `sleep`' "$1"
+	grep -v -e '^ Performance counter stats for ' "$1"
 }
 
-# same_again OPTION... : perf stat record with these prints what perf stat report then prints, as
-# text, CSV and JSON
+# same_again OPTION... : perf stat record with these options and perf stat report print the same, as text,
+# CSV and JSON
 same_again() {
 	local format
 	for format in "" "-x," -j; do
@@ -18,13 +18,13 @@ same_again() {
 	done
 }
 
-# counts FILE : the values, with what identifies them, as two perfs print them alike
+# counts FILE : print the values with their keys, in a form that is equal for Debian's perf and ours
 counts() {
 	sed -e 's/#.*//' -e '/^ Performance/d' -e '/ seconds \(user\|sys\)$/d' -e '/^unknown stat config/d' "$1" |
 		awk 'NF { $1 = $1; print }'
 }
 
-# both_report FILE OPTION... : Debian's perf and ours print the same counts, some at least
+# both_report FILE OPTION... : Debian's perf and ours print the same counts, at least one
 both_report() {
 	local file=$1
 	shift
@@ -42,7 +42,7 @@ both_script() {
 	perf script -i "$1" | diff -u script.txt -
 }
 
-# u64 FILE OFFSET
+# u64 FILE OFFSET : print the number of 8 bytes at this offset
 u64() {
 	od -An -tu8 -j "$2" -N 8 "$1" | tr -d ' '
 }

@@ -14,7 +14,7 @@ setup() {
 	jobs_started=()
 }
 
-@test "a report prints what the run printed, in every breakdown" {
+@test "a report prints the same as the session, in every breakdown" {
 	same_again -a true
 	local mode
 	for mode in -A --per-core --per-die --per-socket --per-node --per-cluster --per-cache --per-cache=L1; do
@@ -24,10 +24,11 @@ setup() {
 	same_again -a -A -I 20 -e cs,page-faults sleep 0.05
 	same_again -a --per-core -I 20 -e cs sleep 0.05
 	same_again -a --metric-only -M CPUs_utilized true
+	own_the_tasks
 	same_again -a --per-thread -e page-faults "$WORKLOADS/faults" 10
 }
 
-@test "the level of caches: the one named, or 5 for the highest, as perf has it" {
+@test "the level of caches is the given one, or 5 for the highest, as in Linux's perf" {
 	local -A numbers=([--per-cache=L1]=1 [--per-cache]=5 [--per-core]=5)
 	local mode
 	for mode in "${!numbers[@]}"; do
@@ -39,7 +40,7 @@ setup() {
 	done
 }
 
-@test "counts of CPUs are broken down later as one likes" {
+@test "recorded counts of CPUs can be broken down in any way" {
 	perf stat record -a -e cs,cpu-clock -o x true >/dev/null 2>&1
 	local mode all
 	all=$(perf stat report -i x -x, 2>&1 | awk -F, '$3 == "cs" { print $1 }')
@@ -52,12 +53,12 @@ setup() {
 	[ "$(awk -F, '$4 == "cs" { n += $2 } END { print n }' out)" = "$all" ]
 }
 
-@test "cgroups" {
+@test "a report prints the counts of cgroups" {
 	same_again -a --for-each-cgroup / -e cs,cpu-clock true
 	same_again -a -e cs,page-faults,cpu-clock -G /,,/ true
 }
 
-@test "shared counters" {
+@test "a report prints the counts of shared counters" {
 	local shared="--bpf-counters --bpf-attr-map $ATTR_MAP"
 	# shellcheck disable=SC2086 # two options
 	{
@@ -70,7 +71,7 @@ setup() {
 	}
 }
 
-@test "others' files in a directory like /tmp cannot be replaced, which is said at once" {
+@test "perf reports at once that it cannot replace another user's file in /tmp" {
 	local dir
 	dir=$(mktemp -d)
 	chmod 1777 "$dir"
@@ -86,7 +87,7 @@ setup() {
 	rm -r "$dir"
 }
 
-@test "shared counts of several threads are one, for all of them" {
+@test "shared counts of several threads are recorded as one sum" {
 	local shared="--bpf-counters --bpf-attr-map $ATTR_MAP"
 	background gang "$WORKLOADS/gang" 2 1000
 	local gang=$!

@@ -35,7 +35,7 @@ row() {
 	awk -F, -v name="$1" '$3 == name { print $1, $2 }' "$out"
 }
 
-@test "values have the units of people, by number, by label, with the chip named" {
+@test "sensors are found by number, label and chip, and have readable units" {
 	perf stat -x, -o "$out" -e temp1,TEMP_Core_0,hwmon_board/temp2/,fan1,in0,power1 true
 	[ "$(row temp1)" = "45.00 'C" ]
 	[ "$(row TEMP_Core_0)" = "45.00 'C" ]
@@ -47,14 +47,14 @@ row() {
 	jq -e '."counter-value" == "-5.000000" and .unit == "'"'C"'"' "$out"
 }
 
-@test "a temperature is the value of the moment, energy what was used meanwhile" {
+@test "a temperature is the current value, energy the amount used meanwhile" {
 	local dir=$SYSFS_PATH/chips/hwmon0
 	perf stat -x, -o "$out" -e temp1,energy1 sh -c "echo 9500000 >'$dir/energy1_input'; echo 60000 >'$dir/temp1_input'"
 	[ "$(row energy1)" = "2.50 J" ]
 	[ "$(row temp1)" = "60.00 'C" ]
 }
 
-@test "two chips of one name have rows of their own: temperatures have no sum" {
+@test "two chips of one name have separate rows" {
 	chip 1
 	echo 50000 >"$SYSFS_PATH/chips/hwmon1/temp1_input"
 	perf stat -x, -o "$out" -e temp1 true
@@ -65,7 +65,7 @@ row() {
 	[ "$(row hwmon_board_1/temp1/)" = "50.00 'C" ]
 }
 
-@test "beside other events, in groups and system-wide" {
+@test "sensors count beside other events, in groups and system-wide" {
 	perf stat -x, -o "$out" -e '{page-faults:u,temp1}' true
 	[ "$(row temp1)" = "45.00 'C" ]
 	[ "$(field page-faults:u 1 "$out")" -gt 0 ]
@@ -74,16 +74,16 @@ row() {
 	[ "$(grep -c temp1 "$out")" = 1 ]
 }
 
-@test "perf list tells of them" {
+@test "perf list prints sensors" {
 	perf list temp >"$out"
 	grep -q '^  temp_core_0 OR temp1  *\[Hwmon event\]$' "$out"
-	grep -qF '[Temperature of board: Core 0]' "$out"
+	grep -qF '[Temperature of board: Core 0. Unit: hwmon_' "$out"
 	perf list -j hwmon | jq -e '.[] | select(.EventName == "temp_core_0") |
 		.EventAlias == "temp1" and .ScaleUnit == "0.001'"'C"'" and .Unit == "hwmon_board"'
 	perf list --raw-dump pmu | tr ' ' '\n' | grep -qx hwmon_board/temp_core_0/
 }
 
-@test "chips are not looked into for events that are none of theirs, nor sensors for others" {
+@test "perf reads only the chips and sensors that an event names" {
 	cd "$SYSFS_PATH/chips/hwmon0"
 	# Whoever opens one of these waits for ever.
 	rm temp1_label temp1_input
@@ -94,7 +94,7 @@ row() {
 	[ "$(row temp2)" = "-5.00 'C" ]
 }
 
-@test "what is not there, or shows nothing, is said" {
+@test "missing and unreadable sensors are reported" {
 	fails_with 129 "event syntax error: 'temp9'" perf stat -e temp9 true
 	fails_with 129 "event syntax error: 'hwmon_board/temp1_crit/'" perf stat -e hwmon_board/temp1_crit/ true
 	refused 1 perf stat -e hwmon_board/config=0xff0001/ true <<-EOF

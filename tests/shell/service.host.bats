@@ -13,7 +13,7 @@ setup() {
 	# bats' own directories, and perhaps perf's, are root's alone
 	mine=$(mktemp -d)
 	chmod 755 "$mine"
-	cp "$(command -v perf)" "$mine"
+	install -m 755 -t "$mine" "$(command -v perf)"
 	# as systemd mounts it
 	mkdir "$mine/bpf"
 	mount -t bpf -o mode=0700 bpf "$mine/bpf"
@@ -22,9 +22,9 @@ setup() {
 
 teardown() {
 	end_jobs
-	[ -n "$mine" ] || return 0
-	umount "$mine/bpf"
-	rm -rf "$mine"
+	[ -n "${mine:-}" ] || return 0
+	! mountpoint -q "$mine/bpf" || umount "$mine/bpf"
+	rm -rf --one-file-system "$mine"
 }
 
 # setting NAME : what the unit says
@@ -51,7 +51,7 @@ has_rows() {
 	[ "$(grep -c . "$mine/logs/counts.json")" -gt 3 ] || { cat "$T/err"; return 1; }
 }
 
-@test "systemd has nothing to say about it" {
+@test "systemd accepts the unit without warnings" {
 	require_commands systemd-analyze
 	# the program need not be installed
 	sed "s:^ExecStart=/usr/bin/perf:ExecStart=$mine/perf:" "$unit" >"$mine/perf-stat.service"
@@ -60,12 +60,12 @@ has_rows() {
 	[ ! -s "$T/out" ]
 }
 
-@test "its capabilities are enough, on a BPF file system of root's alone, and it leaves in order" {
+@test "the unit's capabilities suffice on root's BPF file system, and it leaves in order" {
 	local status=0
 	start_service
 	wait_for has_rows
 	# root counts with it
-	[ "$(PERF_CONFIG=<(printf '[bperf]\n\ttrusted-owners = nobody\n') nr_runs)" = 1 ]
+	[ "$(PERF_CONFIG=<(printf '[bperf]\n\ttrusted-owners = nobody\n') nr_sessions)" = 1 ]
 	kill "-$(setting KillSignal)" "$service"
 	wait "$service" || status=$?
 	[ "$status" = "$(setting SuccessExitStatus)" ]
@@ -74,7 +74,7 @@ has_rows() {
 	jq -e . "$mine/logs/counts.json" >/dev/null
 }
 
-@test "it makes no system call that the unit forbids, and no memory both written and executed" {
+@test "the service makes no forbidden system call and no writable executable memory" {
 	require_commands systemd-analyze strace
 	local sets
 	read -r -a sets < <(setting SystemCallFilter)

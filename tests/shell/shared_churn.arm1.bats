@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Tasks that come and go, and runs that do. Most of it counts shared and plainly in one run, so that
-# nothing differs but the way of counting.
+# Tasks and sessions that come and go. Most tests count shared and plainly in one session, so that only
+# the way of counting differs.
 
 load helpers
 load kept
 
 U=instructions:u
 
-# unseen COMMAND... : what it does and causes, no program sees
+# unseen COMMAND... : run it while the leader's programs see nothing
 unseen() {
 	local blind
 	background "$T/blind" "$WORKLOADS/leader_blind" "$ATTR_MAP"
@@ -20,9 +20,9 @@ unseen() {
 	wait "$blind" || :
 }
 
-@test "10,000 short-lived children: none missed, no entry left" {
-	# A task that is preempted in perf_event_exit_task() has ended for us, its plain perf events may
-	# not yet: some 3 switches in 4,000 exits.
+@test "10,000 short-lived children are all counted, and no entry is left" {
+	# A task that is preempted in perf_event_exit_task() has ended for us, but maybe not for its plain
+	# perf events: some 3 switches in 4,000 exits.
 	alike 0 $U "$WORKLOADS/forks" 7000 100
 	alike 1 cs "$WORKLOADS/tree" 3 13 100
 	in_range "$(field cs:b 1 "$T/alike.out")" 200 10000
@@ -32,14 +32,14 @@ unseen() {
 	nothing_left
 }
 
-@test "a thread that is not the first executes: nothing is lost, nothing counted twice" {
+@test "an exec by a thread that is not the first loses nothing and counts nothing twice" {
 	alike 0 $U,cs "$WORKLOADS/thread_exec" 20 50000
 	in_range "$(field ${U}b 1 "$T/alike.out")" 4000000 6000000
 	alike 0 $U,cs -i "$WORKLOADS/thread_exec" 20 50000
 	nothing_left
 }
 
-@test "targets that fork, execute and end while they are marked" {
+@test "targets may fork, execute and end while they are marked" {
 	local i
 	for ((i = 0; i < 40; i++)); do
 		# each time a little later in their lives
@@ -50,8 +50,8 @@ unseen() {
 		3) "$WORKLOADS/threads" 8 $((i * 10000)) 3>&- & ;;
 		esac
 		shared -x, -o "$T/gone.out" -e $U,cs -p $! 2>"$T/gone.err" || :
-		# the only thing that may be said is that it has ended
-		grep -vE '^(Error:|No supported events found\.|.*(has ended|may have ended|No such process).*|Problems finding threads of monitor|)$' \
+		# the only valid message is that the target has ended
+		grep -vE '^(Error:|No supported events found\.|.*(has ended|may have ended|No such process|there is no process).*|Problems finding threads of monitor|)$' \
 			"$T/gone.err" >"$T/said" || :
 		cat "$T/said" >&2
 		[ ! -s "$T/said" ]
@@ -59,9 +59,9 @@ unseen() {
 	nothing_left
 }
 
-@test "a process forks all the time while it is marked: each later child counts" {
+@test "each child that a process forks after it was marked counts" {
 	local delay target run_as=(chrt -f 20)
-	# Such runs are not interrupted by those whom they count: windows open both ways at once.
+	# The counted tasks do not interrupt this session, so both windows open at once.
 	for delay in 0.01 0.023 0.05; do
 		"$WORKLOADS/forks" 1500 20000 3>&- &
 		target=$!
@@ -82,10 +82,11 @@ unseen() {
 	nothing_left
 }
 
-@test "a task that never switches but for the run is counted from its marking on" {
+@test "a task without switches of its own is counted from its marking on" {
 	[[ $(uname -r) != 6.1.* ]] || skip "on 6.1 whoever loads programs waits for ordinary tasks of the kernel"
-	# It gives way to nobody of the ordinary kind, so whoever starts, counts and ends it is above.
-	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+	# No ordinary task runs beside this one, so the tasks that start, count and end it have a higher
+	# priority.
+	set_until_end /proc/sys/kernel/sched_rt_runtime_us -1
 	chrt -f 20 bash -c '
 		chrt -f 10 "$WORKLOADS/spinfor" 100 &
 		until [ "$(cat /proc/$!/comm)" = spinfor ]; do sleep 0.01; done
@@ -96,7 +97,7 @@ unseen() {
 	nothing_left
 }
 
-@test "100 short runs beside a long one leave nothing, and the long one is right" {
+@test "100 short sessions beside a long one leave nothing, and the long one is right" {
 	gang 2 50000 1
 	short_runs 100 $U
 	same long 0 $U $((11 * 700000)) $((11 * 710000))
@@ -115,12 +116,12 @@ unseen() {
 	same kernel 20 instructions 1000
 	shared --per-thread -x, -o "$T/thread.out" -e cs -t "$rcu",2 -- sleep 0.1 2>"$T/thread.err"
 	clean "$T/thread.err"
-	# Their entries stay, as they do: what follows looks at the tables only.
+	# Their entries stay, as the tasks do: the next checks look only at the tables.
 	end_jobs
 	same_tables "$T/before"
 }
 
-@test "tasks that get the memory of others whose release nobody saw are what they are" {
+@test "tasks that reuse memory of unseen released tasks are counted correctly" {
 	local target before
 	tables >"$T/before"
 	background "$T/zombies" "$WORKLOADS/zombies" 200
@@ -129,13 +130,13 @@ unseen() {
 	both_window long $U,page-faults -p $target
 	tell long enable
 	"$WORKLOADS/poke" $target "$T/zombies"
-	# They have ended, which was seen. What of their release is not stays behind.
+	# The leader saw their ends, but not all releases. Entries without a seen release stay.
 	tell long disable
 	unseen "$WORKLOADS/poke" $target "$T/zombies"
 	before=$(state ended)
 	[ "$before" -gt 180 ]
 	tell long enable
-	# 61 whom nobody counts yet, and their children
+	# 61 tasks that no session counts yet, and their children
 	gang 60 1000 20
 	work
 	both_window g $U,page-faults -p "$gang"
@@ -150,25 +151,26 @@ unseen() {
 	finish long
 	same long 0 $U 1
 	same long 0 page-faults 100
-	# Their entries stay until each has been some living task's.
+	# Their entries stay until a living task has used each one.
 	end_jobs
 	same_tables "$T/before"
 }
 
-@test "a task whose end nobody saw does not keep what later runs counted" {
+@test "a task with an unseen end does not keep counts of later sessions" {
 	local i target before
 	sleep infinity 3>&- &
 	target=$!
 	window lost -e ${U}b -p $target
 	unseen kill $target
-	# It ends with its target, and cannot remove all of what it had.
+	# The session ends with its target, and cannot remove all its entries.
 	wait "${run_pid[lost]}" || :
 	wait_for state_is scopes 2
 	before=$(state scopes)
 	for ((i = 0; i < 10; i++)); do
 		alike 0 $U "$WORKLOADS/forks" 3 1000
 	done
-	# Fewer, once that memory is another task's. The last test here: it may never be.
+	# There are fewer entries once another task uses that memory. This is the last test here, because
+	# that may never happen.
 	in_range "$(state scopes)" 1 "$before"
-	[ "$(state runs)" = 1 ]
+	[ "$(state sessions)" = 1 ]
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Shared counters of whole CPUs, as far as software events show them: windows, CPUs that are
-# offline, runs that end, are interrupted, are killed, and die half-way through joining or leaving.
+# Shared counters of whole CPUs with software events: windows, offline CPUs, and sessions that end, are
+# interrupted or killed, or die while joining or leaving.
 
 load helpers
 
-# count OPTION... : a run, its rows as CSV to $out, what it says to $err
+# count OPTION... : run a session, with rows as CSV in $out, and messages in $err
 count() {
 	shared -x, -o "$out" "$@" 2>"$err"
 }
 
-# whole NR_CPUS [FILE PERCENT] : the CPUs' clocks were counted from the beginning of the window to
-# its end. Where time is not emulated, some of it passes between two clocks
+# whole NR_CPUS [FILE PERCENT] : the session counted the CPUs' clocks from the beginning of the window to
+# its end. If time is not emulated, some of it passes between two clocks
 whole() {
 	local file=${2:-$out} percent=1
 	[ "$PLACE" != amd ] || percent=3
@@ -37,7 +37,7 @@ setup() {
 	set_cpu1 1 2>/dev/null || :
 }
 
-@test "time counts from the beginning of a run to its end" {
+@test "time is counted from the beginning of a session to its end" {
 	start_run hold -a -e cpu-clock sleep 10000
 	sleep 1
 	count -a -e cpu-clock,duration_time sleep 1
@@ -50,7 +50,7 @@ setup() {
 
 @test "events are told apart" {
 	start_run hold -a -e cs,page-faults,dummy,cpu-clock sleep 10000
-	# The counts are of all that happens, so the difference of two tells what the workload did.
+	# The counts include all activity, so the difference of two is the work of the workload.
 	"$WORKLOADS/faults" 100
 	count -a -e dummy,page-faults,cs "$WORKLOADS/faults" 100
 	few=$(field page-faults 1 "$out")
@@ -63,7 +63,7 @@ setup() {
 	in_range $(($(field page-faults 1 "$out") - few + 200)) 70 130
 }
 
-@test "offline CPUs are named and left out" {
+@test "offline CPUs are named and not counted" {
 	set_cpu1 0
 	count -C 0-1 -e cpu-clock,duration_time sleep 0.5
 	[ "$(cat "$err")" = "perf stat: -C 0-1: CPU 1 is offline: skipped (online: 0)" ]
@@ -73,7 +73,7 @@ setup() {
 	whole 1
 }
 
-@test "offline CPUs alone are an error, and nothing is left behind" {
+@test "only offline CPUs are an error, and nothing is left" {
 	set_cpu1 0
 	run count -C 1 -e cpu-clock sleep 0.5
 	[ "$status" = 1 ]
@@ -86,7 +86,7 @@ setup() {
 	no_leader_objects
 }
 
-@test "a CPU that goes offline is counted up to then, the others go on" {
+@test "a CPU is counted until it goes offline, and the others go on" {
 	before=$(now_ms)
 	start_run long -a -e cpu-clock,duration_time
 	long=$run_pid
@@ -98,36 +98,36 @@ setup() {
 	sleep 1
 	end_run "$long" INT 130
 	cat "$BATS_TEST_TMPDIR/long.err" "$BATS_TEST_TMPDIR/long.csv"
-	# All of the run on CPU 0, and on CPU 1 until it was on its way out.
+	# The whole session on CPU 0, and on CPU 1 the time until it went offline.
 	ms=$(field cpu-clock 1 "$BATS_TEST_TMPDIR/long.csv")
 	elapsed=$(($(field duration_time 1 "$BATS_TEST_TMPDIR/long.csv") / 1000000))
 	in_range "$ms" $((elapsed + going - counting - 50)) $((elapsed + gone - before + 50))
 }
 
-@test "twenty runs share one set of perf events and disturb no other" {
+@test "twenty sessions share one set of perf events without affecting each other" {
 	pids=()
 	for n in {1..20}; do
 		start_run "run$n" -a -I 500 -e cpu-clock,cs
 		pids+=("$run_pid")
 	done
-	has_runs 20
+	has_sessions 20
 	[ "$(nr_perf_events)" = 4 ]
 	sleep 0.7
 	end_run "${pids[0]}" KILL 137
 	end_run "${pids[7]}" INT 130
 	end_run "${pids[8]}" TERM 143
 	end_run "${pids[19]}" KILL 137
-	has_runs 16
+	has_sessions 16
 	[ "$(nr_perf_events)" = 4 ]
 	sleep 0.7
 	kill -KILL "${pids[@]:9}" 2>/dev/null || :
-	wait_for has_runs 6
+	wait_for has_sessions 6
 	for n in 2 3 4 5 6 7; do
 		end_run "${pids[n - 1]}" INT 130
 		undisturbed "run$n" cpu-clock
 	done
 	wait "${pids[@]}" || :
-	# An entry for each shared event, and the last run took them away.
+	# There was an entry for each shared event, and the last session removed them.
 	wait_for has_no_entries
 	wait_for no_leader_objects
 }
@@ -137,7 +137,7 @@ has_no_entries() {
 	[ "$(entries)" = 0 ]
 }
 
-@test "after all runs were killed one more starts, counts, and leaves an empty map" {
+@test "after all sessions were killed, one more counts and leaves an empty map" {
 	for n in 1 2 3 4 5; do
 		start_run "run$n" -a -e cpu-clock,cs,page-faults sleep 10000
 		pids[n]=$run_pid
@@ -153,7 +153,7 @@ has_no_entries() {
 	wait_for no_leader_objects
 }
 
-# repaired_by_next : a run that comes counts right, and has the others' rests cleared away
+# repaired_by_next : the next session counts right, and removes the leftovers of others
 repaired_by_next() {
 	count -a -e "cpu-clock,cs,{page-faults,minor-faults},duration_time" sleep 0.2
 	cat "$err"
@@ -161,16 +161,16 @@ repaired_by_next() {
 	whole 2
 }
 
-@test "a run that dies joining or leaving disturbs nobody, and the next one repairs" {
+@test "a session that dies joining or leaving affects no other, and the next one repairs" {
 	start_run long -a -I 100 -e cpu-clock
 	long=$run_pid
-	for step in run-written run-added event-written event-claimed event-opened \
+	for step in session-written session-added event-written event-claimed event-opened \
 		event-ready event-joined event-announced \
-		event-left event-closing event-closed event-freed run-left run-removed; do
+		event-left event-closing event-closed event-freed session-left session-removed; do
 		echo "# $step"
 		killed_at $step shared -a -e 'cpu-clock,cs,{page-faults,minor-faults}' true
 		repaired_by_next
-		has_runs 1
+		has_sessions 1
 		[ "$(nr_perf_events)" = 2 ]
 		[ "$(entries)" = 1 ]
 		undisturbed long cpu-clock
@@ -180,9 +180,9 @@ repaired_by_next() {
 	wait_for no_leader_objects
 }
 
-@test "a run that dies alone, joining or leaving, leaves nothing that holds up the next" {
-	for step in leader-written leader-complete run-added event-opened event-announced \
-		event-closing run-removed; do
+@test "a lone session that dies joining or leaving does not block the next" {
+	for step in leader-written leader-complete session-added event-opened event-announced \
+		event-closing session-removed; do
 		echo "# $step"
 		killed_at $step shared -a -e 'cpu-clock,cs,{page-faults,minor-faults}' true
 		repaired_by_next
@@ -191,25 +191,25 @@ repaired_by_next() {
 	wait_for no_leader_objects
 }
 
-@test "a run that dies making a leader disturbs no other leader's runs" {
+@test "a session that dies making a leader does not affect sessions of other leaders" {
 	start_run long -a -I 100 -e cpu-clock
 	for step in leader-written leader-complete; do
 		rm -f "${ATTR_MAP}b"
 		killed_at $step perf stat --bpf-counters --bpf-attr-map "${ATTR_MAP}b" -a -e cs true
 		perf stat --bpf-counters --bpf-attr-map "${ATTR_MAP}b" -a -e cs true 2>/dev/null
-		has_runs 1
+		has_sessions 1
 	done
 	rm -f "${ATTR_MAP}b"
-	rmdir "${ATTR_MAP}b_lock"
+	rm -r "${ATTR_MAP}b_lock"
 	end_run "$run_pid" INT 130
 	undisturbed long cpu-clock
 }
 
-@test "many that die while others join at the same time do no harm" {
+@test "many sessions that die while others join do no harm" {
 	start_run long -a -I 100 -e cpu-clock
 	long=$run_pid
-	steps=(run-added event-claimed event-opened event-ready event-joined event-announced
-		event-left event-closing event-freed run-left)
+	steps=(session-added event-claimed event-opened event-ready event-joined event-announced
+		event-left event-closing event-freed session-left)
 	pids=()
 	for n in {0..9}; do
 		background /dev/null env PERF_TEST_KILL_AT="${steps[n]}" perf stat --bpf-counters \
@@ -222,11 +222,11 @@ repaired_by_next() {
 	wait "${pids[@]}" || :
 	for n in {0..9}; do
 		cat "$BATS_TEST_TMPDIR/$n.err"
-		# Twenty that start at once keep each other waiting, also between two readings.
+		# Twenty sessions that start at once delay each other, also between two readings.
 		whole 2 "$BATS_TEST_TMPDIR/$n.csv" 20
 	done
 	repaired_by_next
-	has_runs 1
+	has_sessions 1
 	[ "$(nr_perf_events)" = 2 ]
 	end_run "$long" INT 130
 	undisturbed long cpu-clock

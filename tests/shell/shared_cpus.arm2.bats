@@ -1,23 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Shared counters of whole CPUs on the emulated PMU. A cycle is a nanosecond there, on a busy CPU
-# and on an idle one, so cycles are held against the time that the run itself was enabled for
-# (duration_time), and against the clock.
+# Shared counters of whole CPUs on the emulated PMU. A cycle takes a nanosecond there, on a busy and on an
+# idle CPU. So the tests compare cycles with the time that the session was enabled (duration_time), and
+# with the clock.
 
 load helpers
 
-# count OPTION... : a run, its rows as CSV to $out; it says nothing
+# count OPTION... : run a session, with rows as CSV in $out; it prints no message
 count() {
 	shared -x, -o "$out" "$@" 2>"$err" || return
 	! grep . "$err"
 }
 
-# of EVENT
+# of EVENT : print its count
 of() {
 	field "$1" 1 "$out"
 }
 
-# is_whole EVENT NR_CPUS [SECONDS] : all of the time was counted, and nothing before it
+# is_whole EVENT NR_CPUS [SECONDS] : the count covers the whole time, and nothing before it
 is_whole() {
 	cat "$out"
 	[ "$(field "$1" 5 "$out")" = 100.00 ]
@@ -26,8 +26,8 @@ is_whole() {
 	[ -z "${3:-}" ] || within "$(of "$1")" "$(($3 * $2))000000000" 1
 }
 
-# free_counters : how many hardware counters of each CPU pinned events could have; then whether
-# as many events that are not pinned have one each.
+# free_counters : print how many hardware counters of each CPU pinned events can get, then whether as
+# many events that are not pinned get one each
 free_counters() {
 	"$WORKLOADS/pinned_slots" 0
 	"$WORKLOADS/pinned_slots" 1
@@ -39,15 +39,15 @@ has_free_counters() {
 	[ "$(free_counters)" = "$1" ]
 }
 
-# Another run has had the events open since long, so what was before can be seen.
+# Start another session that opened the events long before, so that earlier counts would show.
 hold() {
 	start_run hold -a -e "$1" sleep 10000
 	held_pid=$run_pid
 	sleep 2
 }
 
-# clear_cpu CPU : whatever can run elsewhere does; no turn of the ordinary class on that CPU while
-# one of the real-time class wants it
+# clear_cpu CPU : move all movable tasks elsewhere; on that CPU, ordinary tasks get no turn while a
+# real-time task wants it
 clear_cpu() {
 	local task server=/sys/kernel/debug/sched/fair_server/cpu$1/runtime
 	cleared=$1
@@ -61,7 +61,7 @@ clear_cpu() {
 	done
 }
 
-# spin_on CPU : a task that never leaves it, and lets no other get it
+# spin_on CPU : start a task that never leaves this CPU, and lets no other task run there
 spin_on() {
 	clear_cpu "$1"
 	background /dev/null taskset -c "$1" chrt -f 50 "$WORKLOADS/spinfor" 600
@@ -93,19 +93,19 @@ teardown() {
 	fi
 	echo 1 >/sys/devices/system/cpu/cpu1/online 2>/dev/null || :
 	rm -f "$ATTR_MAP"
-	[ ! -d "${ATTR_MAP}_lock" ] || rmdir "${ATTR_MAP}_lock"
+	rm -rf "${ATTR_MAP}_lock"
 }
 
-@test "a second of all CPUs has a second's cycles, for the first run" {
+@test "the first session counts a second's cycles in a second of all CPUs" {
 	count -a -e cycles,duration_time sleep 1
 	is_whole cycles 2 1
 }
 
-@test "a second of all CPUs has a second's cycles, for events open since long" {
+@test "events that have long been open count a second's cycles in a second" {
 	hold cycles
 	count -a -e cycles,duration_time sleep 1
 	is_whole cycles 2 1
-	# The one that was there has its own, longer window.
+	# The older session has its own, longer window.
 	end_run "$held_pid" INT 130
 	in_range "$(field cycles 1 "$BATS_TEST_TMPDIR/hold.csv")" 6000000000 20000000000
 }
@@ -115,12 +115,12 @@ teardown() {
 	count -C 1 -e cycles,instructions,cycles:u,cycles:k,duration_time sleep 1
 	is_whole cycles 1 1
 	is_whole cycles:k 1 1
-	# What CPU 0 does is in the instructions, too: a single counter of the emulator.
+	# The instructions also include those of CPU 0: the emulator has one counter for both.
 	in_range "$(of instructions)" 1 30000000
 	in_range "$(of cycles:u)" 0 3000000
 }
 
-@test "a CPU that one task never leaves is counted, without a single context switch" {
+@test "a CPU that one task never leaves is counted without a context switch" {
 	events=cycles,instructions,cycles:u,cycles:k,cs
 	hold $events
 	spin_on 1
@@ -134,14 +134,14 @@ teardown() {
 	is_whole cycles 2 1
 }
 
-@test "a CPU that one task never leaves has its first run" {
+@test "the first session counts a CPU that one task never leaves" {
 	spin_on 1
 	count -C 1 -e cycles,cs,duration_time sleep 1
 	is_whole cycles 1 1
 	[ "$(of cs)" = 0 ]
 }
 
-@test "a CPU that one task never leaves has intervals" {
+@test "intervals are right on a CPU that one task never leaves" {
 	spin_on 1
 	count -C 1 -I 200 -e cycles sleep 1.1
 	cat "$out"
@@ -152,7 +152,7 @@ teardown() {
 	done
 }
 
-@test "user space and kernel are all there is, and are told apart" {
+@test "user space and kernel add up to all, and are told apart" {
 	hold cycles,cycles:u,cycles:k,instructions:u,instructions:k
 	count -a -e cycles,cycles:u,cycles:k taskset -c 1 "$WORKLOADS/spin" 200000000
 	cat "$out"
@@ -174,14 +174,14 @@ teardown() {
 	[ "$other" -lt 10000000 ]
 }
 
-@test "-D begins late" {
+@test "-D delays counting" {
 	hold cycles
 	shared -x, -o "$out" -a -D 700 -e cycles,duration_time sleep 2
 	is_whole cycles 2
 	within "$(of cycles)" 2600000000 1
 }
 
-@test "-I prints what came since the last time, and all of it" {
+@test "-I prints the whole increase since the last interval" {
 	hold cycles
 	count -a -I 250 -e cycles sleep 1.1
 	cat "$out"
@@ -229,7 +229,7 @@ teardown() {
 	within $least $most 1
 }
 
-@test "only what is marked is shared, the rest is counted alone" {
+@test "only marked events are shared, and all others are private" {
 	start_mixed_run mixed -a -e cycles:b,cs,instructions sleep 10000
 	# One perf event per CPU.
 	[ "$(nr_perf_events)" = 2 ]
@@ -238,7 +238,7 @@ teardown() {
 		-e cycles:b,cs,cs:b,instructions,duration_time sleep 1 2>"$err"
 	is_whole cycles:b 2 1
 	in_range "$(of instructions)" 1 60000000
-	# Two counts of the same, begun one after the other.
+	# Two counts of the same event, which begin one after the other.
 	in_range $(($(of cs) - $(of cs:b) + 5)) 0 10
 	in_range "$(of cs)" 2 500
 }
@@ -247,7 +247,7 @@ teardown() {
 	start_run one -a -e '{cycles,instructions,cs},{cycles:u,cycles:k}' sleep 10000
 	one=$run_pid
 	start_run two -a -e '{cycles,instructions,cs}' -e cycles:u sleep 10000
-	# A group and a single event are different things: 3 + 2 + 1 events on two CPUs
+	# A group and a single event do not share: 3 + 2 + 1 events on two CPUs
 	[ "$(nr_perf_events)" = 12 ]
 	count -a -e '{cycles,instructions,cs},{cycles:u,cycles:k},duration_time' sleep 1
 	[ "$(nr_perf_events)" = 12 ]
@@ -267,14 +267,14 @@ teardown() {
 	for pair in "cycles instructions" "cycles r8:u" "r11 r11:u" "r11 cycles:u" "r8 r8:k" "r8 cycles:k"; do
 		read -r a b <<<"$pair"
 		[ "$(field "$a" 5 "$out")" = "$(field "$b" 5 "$out")" ]
-		# They are read one after the other.
+		# perf reads them one after the other.
 		within "$(field "$a" 4 "$out")" "$(field "$b" 4 "$out")" 0.1
 	done
 	within "$(of cycles)" 2000000000 1
 	within "$(of cycles:k)" 2000000000 2
 }
 
-@test "an event that some run has is not opened again, one more is" {
+@test "only an event that no session shares is opened" {
 	start_run one -a -e cycles,instructions sleep 10000
 	[ "$(nr_perf_events)" = 4 ]
 	start_run two -a -e instructions,cycles:u sleep 10000
@@ -298,7 +298,7 @@ teardown() {
 	undisturbed long cycles
 }
 
-@test "twenty runs share one set of perf events, come and go, and leave nothing" {
+@test "twenty sessions come and go on one set of perf events, and leave nothing" {
 	before=$(free_counters)
 	# Pinned, so that they would take a counter from the pinned ones of free_counters.
 	events=cycles,instructions:D,cycles:kD
@@ -307,10 +307,10 @@ teardown() {
 		start_run "run$n" -a -I 500 -e $events
 		pids+=("$run_pid")
 	done
-	has_runs 20
+	has_sessions 20
 	[ "$(nr_perf_events)" = 6 ]
 	sleep 1
-	# The first made the leader, so it is the one to go first. One after the other, all three ways.
+	# The first session made the leader, so it ends first. Sessions end in three different ways.
 	for n in {1..20}; do
 		pid=${pids[n - 1]}
 		case $((n % 3)) in
@@ -319,7 +319,7 @@ teardown() {
 		0) end_run "$pid" TERM 143 ;;
 		esac
 		sleep 0.1
-		[ $n = 20 ] || has_runs $((20 - n))
+		[ $n = 20 ] || has_sessions $((20 - n))
 		[ $n = 20 ] || [ "$(nr_perf_events)" = 6 ]
 	done
 	for n in {1..20}; do
@@ -329,11 +329,38 @@ teardown() {
 	wait_for no_leader_objects
 	[ -e "$ATTR_MAP" ]
 	[ -d "${ATTR_MAP}_lock" ]
-	[ "$(ls /sys/fs/bpf | grep -c "${ATTR_MAP##*/}")" = 2 ]
+	[ "$(find /sys/fs/bpf -maxdepth 1 -name "*${ATTR_MAP##*/}*" | wc -l)" = 2 ]
 	wait_for has_free_counters "$before"
 }
 
-@test "hardware counters are free again when all runs were killed" {
+@test "a pinned event lacks a counter on one CPU: no plain count, a shared one reported short" {
+	local pinned=r8:D,r14:D,r3:D,r4:D,r10:D,r1:D	# as many as CPU 1 has
+	background "$BATS_TEST_TMPDIR/pinned" perf stat -C 1 -e $pinned sleep 10000
+	wait_for has_no_free_counter 1
+	for mode in "" -A --per-socket "-I 100"; do
+		perf stat $mode -a -x, -o "$out" -e r13:D,cs sleep 0.15
+		cat "$out"
+		refute grep -v "<not counted>" < <(grep r13 "$out")
+		grep r13 "$out" | grep -q "<not counted>"
+		refute grep "<not counted>" < <(grep ,cs, "$out")
+	done
+	perf stat -a -x, -o "$out" -e '{r13:D,r1b}' sleep 0.1
+	[ "$(grep -c "<not counted>" "$out")" = 2 ]
+	shared -a -A -x, -o "$out" -e r13:D,cs sleep 0.1 2>"$err"
+	cat "$out" "$err"
+	grep -q "^CPU0,[0-9]*,,armv8_pmuv3/r13/D,[0-9]*,100.00,," "$out"
+	grep -q "^CPU1,<not counted>,,armv8_pmuv3/r13/D," "$out"
+	grep -qx "perf stat: 'armv8_pmuv3/r13/D': [1-9][0-9]* readings failed, its counts are short: a pinned event found no free counter" "$err"
+	[ "$(grep -c . "$err")" = 1 ]
+}
+
+# has_no_free_counter CPU : pinned events have all counters except that of cycles
+has_no_free_counter() {
+	perf stat -C "$1" -x, -o "$out" -e r1b:D true
+	grep -q "<not counted>" "$out"
+}
+
+@test "hardware counters are free again after all sessions were killed" {
 	before=$(free_counters)
 	start_run one -a -e cycles:D,instructions:D sleep 10000
 	one=$run_pid
@@ -343,7 +370,7 @@ teardown() {
 	wait "$one" "$run_pid" || :
 	wait_for has_free_counters "$before"
 	wait_for no_leader_objects
-	# What the dead left in the attr map goes with the next run.
+	# The next session removes the entries of dead ones from the attr map.
 	[ "$(entries)" = 4 ]
 	count -a -e cycles,duration_time sleep 1
 	is_whole cycles 2 1

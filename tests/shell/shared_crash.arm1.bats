@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Runs that end in the middle of something. PERF_TEST_KILL_AT=N kills a run at the N-th step that it
+# Sessions that end in the middle of a change. PERF_TEST_KILL_AT=N kills one at the N-th step that it
 # makes, of those that tests/data/steps names; tests/shell/steps.user.bats checks that list.
 
 load helpers
@@ -9,7 +9,7 @@ load shared
 U=instructions:u
 process=8000000		# of the gangs here, gang 2 500000 2, in each time of work
 
-@test "the run that made the leader ends, is interrupted, is killed: the others count on" {
+@test "other sessions count on when the one that made the leader ends or is killed" {
 	local how
 	gang 2 500000 2
 	for how in stop INT TERM KILL; do
@@ -25,9 +25,9 @@ process=8000000		# of the gangs here, gang 2 500000 2, in each time of work
 		fi
 		wait "${run_pid[first]}" || :
 		work
-		# the next run cleans up after it
+		# the next session cleans up after it
 		alike 0 $U "$WORKLOADS/spin" 100000
-		[ "$(state runs) $(state scopes)" = "2 2" ]
+		[ "$(state sessions) $(state scopes)" = "2 2" ]
 		work
 		tell_all disable second third
 		finish second third
@@ -38,7 +38,7 @@ process=8000000		# of the gangs here, gang 2 500000 2, in each time of work
 	nothing_left
 }
 
-@test "the last run is killed: nothing is left but an entry, and the next run works" {
+@test "a last session that is killed leaves only an entry, and the next one works" {
 	gang 1 500000
 	window last --bpf-counters -e $U -p "$gang"
 	tell last enable
@@ -49,32 +49,36 @@ process=8000000		# of the gangs here, gang 2 500000 2, in each time of work
 	nothing_left
 }
 
-@test "the lock is held by a process that is stuck: after a minute those who wait end, and say who" {
-	local status=0 holder
+@test "sessions give up a held lock after a second, count privately, and name its holder" {
+	local holder begin
 	shared -e cs -a -- sleep 0.1 2>"$T/first.err"
 	both_window leaves cs -a
 	setsid flock "${ATTR_MAP}_lock" sleep infinity 3>&- &
 	jobs_started+=($!)
 	held() { grep -q 'FLOCK.*WRITE' /proc/locks; }
 	wait_for held
-	shared -e cs true >"$T/begins.out" 2>"$T/begins.err" 3>&- || status=$?
-	[ $status = 1 ]
-	holder=$(sed -n 's/.* is held by process //p' "$T/begins.err" | sort -u)
+	begin=$(date +%s%N)
+	shared -x, -o "$T/begins.out" -e $U "$WORKLOADS/spin" 1000000 >"$T/begins.err" 2>&1 3>&-
+	# virtual time: starting and counting are the rest
+	in_range $(($(date +%s%N) - begin)) 1000000000 1200000000
+	in_range "$(field $U 1 "$T/begins.out")" 2000000 2400000
+	holder=$(sed -n 's/.* is held by process \([0-9]*\) .*/\1/p' "$T/begins.err")
 	[ -e "/proc/$holder" ]
-	sed "s/ $holder$/ PID/" "$T/begins.err" | diff - <(
-		echo "perf stat: waiting: ${ATTR_MAP}_lock is held by process PID"
-		echo "perf stat: cannot share events: waited for a minute: ${ATTR_MAP}_lock is held by process PID") >&2
+	sed "s/process $holder/process PID/; s/CONT $holder/CONT PID/" "$T/begins.err" | diff - <(
+		echo "perf stat: ${ATTR_MAP}_lock is held by process PID (flock, S (sleeping)): counting with events of this session's own (kill -CONT PID if it is stopped, or end it)") >&2
+	begin=$(date +%s%N)
 	kill -INT "${run_pid[leaves]}"
 	wait "${run_pid[leaves]}" || :
+	in_range $(($(date +%s%N) - begin)) 1000000000 1200000000
 	[ -s "$T/leaves.out" ]
 	end_jobs
-	# what it left the next one cleans up
+	# the next session removes its leftovers
 	alike 0 $U "$WORKLOADS/spin" 1000
 	nothing_left
 }
 
-# dies_at N COMMAND... : it is killed at its N-th step, whose name goes to $step and to the list of
-# those seen; fails if it has less of them, and so came to its end
+# dies_at N COMMAND... : the command is killed at its N-th step, whose name goes to $step and to the list
+# of seen steps. Fails if the command has fewer steps, and so came to its end.
 dies_at() {
 	local n=$1 status=0 line
 	shift
@@ -88,12 +92,12 @@ dies_at() {
 	echo "$step" >>"$BATS_FILE_TMPDIR/steps"
 }
 
-@test "killed at each step beside a living run: that is right, and the next run repairs" {
+@test "a session killed at any step leaves another's counts right, and the next one repairs" {
 	local n before
 	gang 2 50000 1
 	both_window living $U,cs -p "$gang"
 	tell living enable
-	# What it counts, another run has counted before: so all that it meets is there, or made anew.
+	# Another session has counted the same before, so this one finds or makes all objects again.
 	joiner() {
 		shared -e $U,cycles:u,cs -p "$gang" -- "$WORKLOADS/poke" "$gang" "$T/gang"
 	}
@@ -102,7 +106,7 @@ dies_at() {
 	before=$(tables)
 	for ((n = 1; ; n++)); do
 		dies_at $n joiner || break
-		# those who read, repair; so does who comes
+		# the next session repairs
 		tell living disable
 		tell living enable
 		work
@@ -119,32 +123,47 @@ dies_at() {
 	nothing_left
 }
 
-@test "killed at each step while it makes the leader: the next run makes another" {
+@test "the next session makes a new leader if one was killed at any step of making it" {
 	local n
 	for ((n = 1; ; n++)); do
 		dies_at $n shared -e $U "$WORKLOADS/spin" 1000
 		wait_for no_leader_objects
 		alike 0 $U "$WORKLOADS/spin" 1000
-		# from here on it goes as beside a living run
-		[ "$step" != class-added ] || break
+		# the later steps are the same as beside a living session
+		[ "$step" != scope-set-added ] || break
 	done
 	nothing_left
 }
 
-@test "killed at each step while it makes the links to the tasks: the next run makes others" {
+@test "the next session makes new task links if one was killed at any step of making them" {
 	local n
 	window cpus --bpf-counters -a -e cs
 	shared -e $U "$WORKLOADS/spin" 1000 2>"$T/first.err"
 	for ((n = 1; ; n++)); do
 		dies_at $n shared -e $U "$WORKLOADS/spin" 1000
 		alike 0 $U "$WORKLOADS/spin" 1000
-		[ "$(state runs) $(state scopes) $(state classes)" = "1 0 0" ]
-		[ "$step" != class-added ] || break
+		[ "$(state sessions) $(state scopes) $(state scope_sets)" = "1 0 0" ]
+		[ "$step" != scope-set-added ] || break
 	done
 	finish cpus
 	nothing_left
 }
 
-@test "every step there is was one of those" {
+@test "a session may be killed while it removes another killed one" {
+	local name
+	shared -e cs -a true 2>"$T/first.err"
+	window living --bpf-counters -a -e cs
+	for name in session-forgotten session-dropped; do
+		dies_at event-announced shared -a -e page-faults true
+		dies_at $name shared -a -e page-faults true
+		shared -a -e page-faults true 2>"$T/next.err"
+		clean "$T/next.err"
+		[ "$(state sessions) $(state events)" = "1 1" ]
+	done
+	finish living
+	nothing_left
+}
+
+@test "the tests above kill at every existing step" {
 	diff <(grep -v " " "$BATS_TEST_DIRNAME/../data/steps") <(sort -u "$BATS_FILE_TMPDIR/steps")
 }

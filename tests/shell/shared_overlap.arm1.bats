@@ -1,20 +1,20 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Many runs that count the same tasks at the same time. Each counts its events shared and plainly
-# in one, so that nothing differs but the way of counting.
+# Many sessions that count the same tasks at the same time. Each counts its events shared and plainly, so
+# that only the way of counting differs.
 
 load helpers
 load kept
 
 U=instructions:u
 
-# Of the gang of the tests of overlap, in each time of work
+# Instructions of the gang in the overlap tests, for each work
 process=8000000		# gang 2 500000 2: the process
 thread=2000000		# its second thread
 
-# right NAME TIMES : so often the gang has worked while that run counted. A task that is preempted in
-# perf_event_exit_task() has ended for us, its plain perf events may not have yet: where children
-# end, there can be a switch more.
+# right NAME TIMES : the counts of that session are right if the gang worked so often meanwhile. A task
+# that is preempted in perf_event_exit_task() has ended for us, but maybe not for its plain perf events:
+# if children end, there can be another switch.
 right() {
 	case $1 in
 	t)
@@ -26,10 +26,10 @@ right() {
 	esac
 }
 
-@test "overlap: by process, by thread, in a command; leaving in every order" {
+@test "overlapping sessions of process, thread and command may leave in every order" {
 	local order name left
 	for order in "p t c" "p c t" "t p c" "t c p" "c p t" "c t p"; do
-		# the command's shell is told to end with its run; the gang stays
+		# the command's shell ends with its session; the gang stays
 		both_window c $U,cs -- sh -c 'trap "" TERM; "$0" 2 500000 2 >"$1"' "$WORKLOADS/gang" "$T/gang"
 		wait_for grep -q ready "$T/gang"
 		gang=$(pgrep -x gang)
@@ -53,7 +53,7 @@ right() {
 	nothing_left
 }
 
-@test "overlap: joining in every order, beside each other and alike" {
+@test "overlapping sessions may join in every order, with different or equal events" {
 	local order name times other
 	gang 2 500000
 	other=$gang
@@ -79,7 +79,7 @@ right() {
 	nothing_left
 }
 
-# gangs N ITER : that many of one further thread each, their pids are ${gangs[@]}
+# gangs N ITER : start N gangs of one further thread each; their pids are ${gangs[@]}
 gangs() {
 	local i
 	gangs=()
@@ -92,12 +92,12 @@ gangs() {
 	wait_for gangs_said ready "$1"
 }
 
-# gangs_said WORD N : that often in all
+# gangs_said WORD N : all gangs together have printed WORD N times
 gangs_said() {
 	[ "$(grep -c "$1" "$T/gangs")" -ge "$2" ]
 }
 
-@test "64 runs: disjoint, identical, overlapping: one set of events, each right" {
+@test "64 disjoint, identical or overlapping sessions share events, and each is right" {
 	local i kind target runs worked=0 share
 	gangs 64 100000
 	for kind in disjoint identical overlapping; do
@@ -111,14 +111,14 @@ gangs_said() {
 				target=${gangs[0]},${gangs[1 + i % 63]},${gangs[1 + (i + 1) % 63]}
 				share=3 ;;
 			esac
-			# The hardware's events are shared; what costs no counter is counted both ways.
+			# Hardware events are only shared; events that need no counter count both ways.
 			perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out$i" -e ${U}b,cycles:ub,cs,cs:b \
 				-p "$target" 2>"$T/err$i" 3>&- &
 			runs+=($!)
 		done
-		# all have joined; and where each waits for its end they count
-		wait_for has_runs 65
-		perf bperf list --bpf-attr-map "$ATTR_MAP" | grep -q '^65 runs share 3 perf events for 3 events$'
+		# all sessions have joined, and count once each waits for its end
+		wait_for has_sessions 65
+		perf bperf list --bpf-attr-map "$ATTR_MAP" | grep -q '^65 sessions share 3 perf events for 3 events$'
 		for i in "${runs[@]}"; do
 			wait_for polls "$i"
 		done
@@ -128,7 +128,7 @@ gangs_said() {
 		for i in "${gangs[@]}"; do
 			wait_for sleeps "$i"
 		done
-		# INT is ignored by a script's jobs
+		# jobs of a script ignore INT
 		kill -TERM "${runs[@]}"
 		wait "${runs[@]}" || :
 		clean "$T"/err*
@@ -148,11 +148,11 @@ gangs_said() {
 	nothing_left
 }
 
-@test "counting nested in counting" {
+@test "nested sessions are each right" {
 	local plain perf="perf stat --bpf-attr-map $ATTR_MAP -x,"
 	perf stat -x, -o "$T/plain.out" -e $U "$WORKLOADS/spin" 5000000
 	plain=$(field $U 1 "$T/plain.out")
-	# The others count perf itself, too: what it does in the kernel's and in its own name.
+	# The outer sessions also count the inner perf itself.
 	$perf -o "$T/outer.out" -e $U,${U}b,cs,cs:b -- $perf -o "$T/middle.out" -e $U,${U}b -- \
 		$perf -o "$T/inner.out" -e $U,${U}b,cs,cs:b "$WORKLOADS/spin" 5000000
 	same inner 0 $U "$plain" "$plain"
@@ -163,7 +163,7 @@ gangs_said() {
 	nothing_left
 }
 
-# shell_server : a shell that runs each line that `ask` gives it; its pid is $server
+# shell_server : start a shell that runs each line of `ask`; its pid is $server
 shell_server() {
 	mkfifo "$T/todo" "$T/answers"
 	exec 7<>"$T/todo" 8<>"$T/answers"
@@ -181,7 +181,7 @@ ask() {
 	wait_for sleeps "$server"
 }
 
-@test "a shell counted with -p starts commands, counted ones too" {
+@test "a shell counted with -p may start commands, including counted ones" {
 	local command plain
 	shell_server
 	command="'$WORKLOADS/spin' 5000000"

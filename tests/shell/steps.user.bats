@@ -9,7 +9,7 @@ load helpers
 @test "tests/data/steps names each step of joining, leaving and cleaning up" {
 	local step file
 	cd "$BATS_TEST_DIRNAME/../.."
-	grep -ohE '\b(leader__)?step\(([a-z]+, )?"[^"]*"\)' util/*.c | cut -d '"' -f 2 |
+	grep -ohE '\b(crash_point__reach|(scope_tables__)?step)\(([a-z]+, )?"[^"]*"\)' util/*/*.c | cut -d '"' -f 2 |
 		LC_ALL=C sort >"$BATS_TEST_TMPDIR/steps"
 	# each name has one place
 	[ -z "$(uniq -d "$BATS_TEST_TMPDIR/steps")" ]

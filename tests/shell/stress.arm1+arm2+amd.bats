@@ -1,11 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Many runs of random targets and events at the same time, a third of which is killed anywhere. What
-# lives counts each event of its own both ways, plainly and shared, so that nothing differs but the
-# way of counting; where there is a PMU, four events of it are shared, and few runs count one plainly
-# (there are six counters, and one for cycles).
+# Many sessions with random targets and events at the same time. A third of them is killed anywhere. The
+# others count each event plainly and shared, so that only the way of counting differs. On a PMU, four
+# events are shared, and few sessions count one plainly (there are six counters, and one for cycles).
 #
-# SEED=N (tests/vm/run hands it on) repeats what a run with that seed did, on arm1 exactly.
+# SEED=N (tests/vm/run passes it on) repeats the test with that seed, on arm1 exactly.
 
 load helpers
 load shared
@@ -27,13 +26,13 @@ teardown() {
 	remove_map
 }
 
-# one_of WORD... : one by chance, to $chosen
+# one_of WORD... : set $chosen to a random word
 one_of() {
 	local i=$((RANDOM % $# + 1))
 	chosen=${!i}
 }
 
-# start_gang NR : it writes to $T/gang.NR
+# start_gang NR : start a gang that writes to $T/gang.NR
 start_gang() {
 	chrt -o 0 "$WORKLOADS/gang" 2 20000 1 >"$T/gang.$1" 3>&- &
 	gangs+=($!)
@@ -48,7 +47,7 @@ is_quiet() {
 	[[ $where = *sigtimedwait* ]] && sleeps "$1"
 }
 
-# all_work : each gang does, once, and all sleep again
+# all_work : let each gang work once; wait until all sleep again
 all_work() {
 	local gang
 	for gang in "${gangs[@]}"; do
@@ -58,7 +57,7 @@ all_work() {
 	for gang in "${gangs[@]}"; do wait_for is_quiet "$gang"; done
 }
 
-# plan I : what run I counts, by chance: ${words[@]}. Those that die may count anything.
+# plan I : set ${words[@]} to random options of session I. Sessions that die may count anything.
 plan() {
 	local events tids gang=${gangs[RANDOM % 5]}
 	one_of cs,cs:b page-faults,page-faults:b cs,cs:b,page-faults,page-faults:b
@@ -91,26 +90,25 @@ plan() {
 	words=(-e "$events" "${words[@]}")
 }
 
-# is_doomed I : run I is one of those that are killed
+# is_doomed I : session I is to be killed
 is_doomed() {
 	[ $((doom[$1] % 3)) = 0 ]
 }
 
-# begin I : run I in the background, as planned
+# begin I : start session I in the background, as planned
 begin() {
 	local as=(chrt -f 20)
 	plan "$1"
 	! is_doomed "$1" || as=(chrt -o 0)
-	# some die by themselves, at some step, if they come so far
+	# some kill themselves at a step, if they reach it
 	[ $((doom[$1] % 6)) != 0 ] || as+=(env PERF_TEST_KILL_AT=$((RANDOM % 70 + 1)))
 	background "$T/err.$1" "${as[@]}" perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out.$1.${kinds[$1]}" "${words[@]}"
 	pids[$1]=$!
 	echo "$1 ${as[*]} ${kinds[$1]}: ${words[*]}" >>"$T/log"
 }
 
-# counts_right FILE... : in each row, and each pair of rows, of these. What happens on another CPU
-# between the beginnings, or the ends, of both ways to count is in one of them only; commands begin
-# with their exec.
+# counts_right FILE... : each row, and each pair of rows, is right. Events on another CPU between the
+# beginnings, or the ends, of both ways to count are in only one count; commands begin with their exec.
 counts_right() {
 	awk -F, -v place="$PLACE" '
 	function wrong(why) { print FILENAME ": " why ": " $0; bad = 1 }
@@ -141,9 +139,14 @@ counts_right() {
 	END { print "# " rows " rows, " pairs " pairs"; exit bad || !pairs }' "$@" >&3
 }
 
-# many NR : so many runs at the same time
+# is_alone I : session I got no lock within a second on the busy machine, and shares nothing
+is_alone() {
+	grep -q "counting with events of this session's own" "$T/err.$1"
+}
+
+# many NR : run NR sessions at the same time
 many() {
-	local nr=${1:-32} i j gang status lives=() files=() died=0
+	local nr=${1:-32} i j gang status lives=() files=() died=0 alone=0
 	local -A plain_of=()
 	doom=() pids=() kinds=()
 	chrt -f -p 30 $BASHPID
@@ -157,7 +160,7 @@ many() {
 	for ((i = 0; i < nr; i++)); do
 		begin $i
 		read -r -t "0.$(printf %03d $((RANDOM % 40)))" -u "$never" || :
-		# somebody works, somebody dies
+		# let a gang work, or a session die
 		[ $((RANDOM % 4)) != 0 ] || kill -USR1 "${gangs[RANDOM % 5]}"
 		for ((j = i - RANDOM % 8; j <= i; j++)); do
 			[ $j -ge 0 ] && is_doomed $j && [ $((RANDOM % 3)) = 0 ] || continue
@@ -168,7 +171,13 @@ many() {
 		if ! is_doomed $i; then
 			[ "${kinds[i]}" != children ] || continue
 			wait_for polls "${pids[i]}"
-			lives+=($i)
+			if is_alone $i; then
+				# Its own events would take counters from those that are compared.
+				kill -INT "${pids[i]}"
+				alone=$((alone + 1))
+			else
+				lives+=("$i")
+			fi
 			continue
 		fi
 		one_of KILL INT
@@ -177,8 +186,9 @@ many() {
 		wait "${pids[i]}" || status=$?
 		[ $status != 137 ] || died=$((died + 1))
 	done
-	echo "# seed $SEED: of $nr runs $died were killed, ${#lives[@]} go on" >&3
-	wait_for has_runs ${#lives[@]}
+	echo "# seed $SEED: of $nr runs $died were killed, $alone share nothing, ${#lives[@]} go on" >&3
+	[ $alone -le $((nr / 4)) ]
+	wait_for has_sessions ${#lives[@]}
 	all_work
 	all_work
 
@@ -192,16 +202,17 @@ many() {
 		status=0
 		wait "${pids[i]}" || status=$?
 		[[ $status = 0 || $status = 130 || $status = 143 ]] || { cat "$T/err.$i"; echo "status $status"; return 1; }
+		! is_alone $i || continue
 		clean "$T/err.$i"
 		files+=("$T/out.$i.${kinds[i]}")
 	done
 	counts_right "${files[@]}"
 }
 
-@test "many runs, a third killed: the others are right, and nothing is left" {
+@test "many sessions are right while a third is killed, and nothing is left" {
 	many "${FULL:+100}" || { cat "$T/log" >&2; false; }
 	nothing_left
-	# not even an event: all counters there are can be used
+	# no event is left: all counters are free
 	[ "$PLACE" != arm1 ] || perf stat -a -x, -o "$T/all" -e cycles,r8,r1,r3,r4,r10,r12 true
 	[ "$PLACE" != arm1 ] || [ "$(cut -d, -f5 "$T/all" | grep -c '^100.00$')" = 7 ] || { cat "$T/all"; false; }
 	diff <(printf '%s\n' "${ATTR_MAP##*/}" "${ATTR_MAP##*/}_lock") <(ls /sys/fs/bpf) >&2

@@ -1,12 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What the tests themselves must keep to.
+# The rules for the tests themselves.
 
 load helpers
 
-# cannot_fail FILE... : conditions there that do not end a test, as "FILE:LINE: TEXT". Bash goes on
-# behind "! COMMAND", and where another than the last of "A && B" fails, unless it is what a function
-# ends with.
+# cannot_fail FILE... : print conditions that do not end a test, as "FILE:LINE: TEXT". Bash goes on after
+# "! COMMAND", and after "A && B" if A fails, unless it is the last command of a function.
 cannot_fail() {
 	awk '
 	line != "" && !/^\t*}/ { print line }
@@ -16,10 +15,10 @@ cannot_fail() {
 	/^\t+! .*[^&\\|]$/ || /^\t+\[.*\]\]? && \[/ { line = FILENAME ":" FNR ": " $0 }' "$@"
 }
 
-@test "each condition of a test can fail it" {
+@test "each condition of a test can fail the test" {
 	cannot_fail "$BATS_TEST_DIRNAME"/*.b* >"$BATS_TEST_TMPDIR/all"
 	diff /dev/null "$BATS_TEST_TMPDIR/all" >&2
-	# and those that cannot are seen
+	# and conditions that cannot fail are found
 	printf '%s\n' 'f() {' $'\t! grep a b' $'\ttrue' $'\t[ a = b ] && [ c = d ]' $'\t! grep e f' '}' \
 		>"$BATS_TEST_TMPDIR/some"
 	[ "$(cannot_fail "$BATS_TEST_TMPDIR/some" | cut -d: -f2 | paste -sd' ')" = "2 4" ]

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "said.h"
-#include "util/control.h"
-#include "util/msg.h"
-#include "util/util.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/run/control.h"
 
-/* A control whose other ends are the caller's. */
+/* A control and the other ends of its pipes. */
 struct pipes {
 	int ctl[2], ack[2];
 	struct control control;
@@ -75,7 +75,7 @@ static void a_command_may_come_in_pieces(void **state)
 	say(&pipes, "e\nst");
 	assert_int_equal(control__next(&pipes.control), CONTROL_ENABLE);
 	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
-	/* the established tool's clients end words with a NUL, too */
+	/* Clients of Linux's perf also end words with a NUL. */
 	assert_int_equal(write(pipes.ctl[1], "op", 3), 3);
 	assert_int_equal(control__next(&pipes.control), CONTROL_STOP);
 	pipes__close(&pipes);
@@ -91,7 +91,7 @@ static void a_word_without_end_is_one_when_nothing_follows(void **state)
 	assert_int_equal(control__next(&pipes.control), CONTROL_DISABLE);
 	assert_int_equal(control__next(&pipes.control), CONTROL_ENABLE);
 	assert_int_equal(control__next(&pipes.control), CONTROL_NONE);
-	/* its end may come late */
+	/* The end of a word may come late. */
 	say(&pipes, "\nping");
 	close_fd(&pipes.ctl[1]);
 	assert_int_equal(control__next(&pipes.control), CONTROL_PING);
@@ -128,10 +128,12 @@ static void unknown_words_are_named(void **state)
 	said__begin(&capture);
 	assert_int_equal(control__next(&pipes.control), CONTROL_UNKNOWN);
 	said = said__end(&capture);
-	assert_string_equal(said, "perf stat: --control: unknown command 'frob' (enable [EVENT], disable [EVENT], evlist [-g|-F|-v], ping, stop)\n");
+	assert_string_equal(
+		said,
+		"perf stat: --control: unknown command 'frob' (enable [EVENT], disable [EVENT], evlist [-g|-F|-v], ping, stop)\n");
 	free(said);
 	assert_int_equal(control__next(&pipes.control), CONTROL_PING);
-	/* longer than any buffer, it still is one word */
+	/* A word that is longer than any buffer is still one word. */
 	memset(lengthy, 'x', sizeof(lengthy));
 	lengthy[sizeof(lengthy) - 1] = '\0';
 	say(&pipes, lengthy);
@@ -151,10 +153,10 @@ static void the_other_side_hears_and_may_go(void **state)
 	(void)state;
 	pipes__open(&pipes);
 	control__ack(&pipes.control);
-	/* with its NUL, as clients expect that read five bytes */
+	/* The answer has a NUL: clients read five bytes. */
 	assert_int_equal(read(pipes.ack[0], text, sizeof(text)), 5);
 	assert_string_equal(text, "ack\n");
-	/* gone: neither SIGPIPE nor an endless stream of nothing */
+	/* Without the other end there is neither SIGPIPE nor an endless stream of empty reads. */
 	close_fd(&pipes.ack[0]);
 	close_fd(&pipes.ctl[1]);
 	control__ack(&pipes.control);
@@ -179,7 +181,7 @@ static void fifos_wait_for_nobody(void **state)
 	assert_int_equal(mkfifo(ack, 0600), 0);
 	assert_int_equal(control__open(&control, spec), 0);
 	for (int i = 0; i < 2; i++) {
-		/* writers come and go */
+		/* Writers of a fifo come and go. */
 		fd = open(ctl, O_WRONLY | O_NONBLOCK);
 		assert_int_equal(write(fd, "ping\n", 5), 5);
 		close(fd);
@@ -202,15 +204,17 @@ static void specs_that_are_none_are_refused(void **state)
 		const char *spec, *said;
 		int err;
 	} rows[] = {
-		{ "", "--control : neither fd:CTL[,ACK] nor fifo:CTL[,ACK]", -EINVAL },
-		{ "x:1", "--control x:1: neither fd:CTL[,ACK] nor fifo:CTL[,ACK]", -EINVAL },
-		{ "fd:", "--control fd:: '' is no open descriptor", -EINVAL },
-		{ "fd:x", "--control fd:x: 'x' is no open descriptor", -EINVAL },
-		{ "fd:-1", "--control fd:-1: '-1' is no open descriptor", -EINVAL },
-		{ "fd:999", "--control fd:999: '999' is no open descriptor", -EINVAL },
-		{ "fd:0,", "--control fd:0,: '' is no open descriptor", -EINVAL },
-		{ "fifo:", "--control fifo:: cannot open '': No such file or directory", -ENOENT },
-		{ "fifo:/nonexistent/a", "--control fifo:/nonexistent/a: cannot open '/nonexistent/a': No such file or directory", -ENOENT },
+		{"", "--control '': neither fd:CTL[,ACK] nor fifo:CTL[,ACK]", -EINVAL},
+		{"x:1", "--control x:1: neither fd:CTL[,ACK] nor fifo:CTL[,ACK]", -EINVAL},
+		{"fd:", "--control fd:: '' is not an open descriptor", -EINVAL},
+		{"fd:x", "--control fd:x: 'x' is not an open descriptor", -EINVAL},
+		{"fd:-1", "--control fd:-1: '-1' is not an open descriptor", -EINVAL},
+		{"fd:999", "--control fd:999: '999' is not an open descriptor", -EINVAL},
+		{"fd:0,", "--control fd:0,: '' is not an open descriptor", -EINVAL},
+		{"fifo:", "--control fifo:: cannot open '': No such file or directory", -ENOENT},
+		{"fifo:/nonexistent/a",
+		 "--control fifo:/nonexistent/a: cannot open '/nonexistent/a': No such file or directory",
+		 -ENOENT},
 	};
 
 	(void)state;

@@ -3,8 +3,8 @@
 #define PERF_TESTS_UNIT_CRASH_H
 
 /*
- * Where a "process" dies: code under test calls crash__step() between any two changes; a jump from
- * there is its SIGKILL. A walk over all steps has it die at each, one after the other:
+ * Kill a "process" at a step of the code under test. That code calls crash__step() between any two
+ * changes, and a jump from there stands for SIGKILL. A loop over all steps lets it die at each:
  *
  *	for (int step = 0; crash__at(step, live, world); step++)
  *		...repair and check...
@@ -22,9 +22,9 @@
 
 static struct {
 	jmp_buf env;
-	int countdown;			/* steps to go; -1: nobody dies */
-	const char *name;		/* of the step it died at */
-} crash = { .countdown = -1 };
+	int countdown;	  /* steps until death; -1 for none */
+	const char *name; /* name of the step of its death */
+} crash = {.countdown = -1};
 
 static inline void crash__step(const char *name)
 {
@@ -35,8 +35,8 @@ static inline void crash__step(const char *name)
 }
 
 /*
- * Have a function die at its step number @step, from 0. Return: false: it was through before. (What
- * calls setjmp() is never inlined, so the caller's variables are safe.)
+ * Let a function die at its step number @step, from 0. Return: false if it returned before that step.
+ * (gcc never inlines functions that call setjmp(), so the caller's variables are safe.)
  */
 static inline bool crash__at(int step, void (*fn)(void *ctx), void *ctx)
 {
@@ -48,7 +48,7 @@ static inline bool crash__at(int step, void (*fn)(void *ctx), void *ctx)
 	return false;
 }
 
-/* The names of the steps that a walk died at. */
+/* The names of the steps at which the function died in a walk. */
 struct crash_names {
 	const char *name[64];
 	int nr;

@@ -10,11 +10,11 @@
 
 #include "event_data.h"
 #include "said.h"
-#include "util/cpuid.h"
-#include "util/definitions.h"
-#include "util/evlist.h"
-#include "util/metric.h"
-#include "util/parse_events.h"
+#include "util/defs/cpuid.h"
+#include "util/defs/definitions.h"
+#include "util/event/evlist.h"
+#include "util/event/parse_events.h"
+#include "util/metric/metric.h"
 
 static void cpus_are_matched(void **state)
 {
@@ -22,21 +22,21 @@ static void cpus_are_matched(void **state)
 		const char *pattern, *cpuid;
 		bool matches;
 	} rows[] = {
-		{ "GenuineIntel-6-6A-6", "GenuineIntel-6-6A-6", true },
-		{ "GenuineIntel-6-6A", "GenuineIntel-6-6A-6", true },
-		{ "GenuineIntel-6-6A-[0-5]", "GenuineIntel-6-6A-6", false },
-		{ "GenuineIntel-6-6A-[0-6]", "GenuineIntel-6-6A-6", true },
-		{ "GenuineIntel-6-(6A|6C)", "GenuineIntel-6-6C-1", true },
-		{ "GenuineIntel-6-6", "GenuineIntel-6-6A-6", false },
-		{ "AuthenticAMD-25-([245][[:xdigit:]]|[[:xdigit:]])", "AuthenticAMD-25-1-1", true },
-		{ "GenuineIntel-6-(6A", "GenuineIntel-6-6A-6", false },
-		{ "0x00000000410fd0c0", "0x00000000413fd0c1", true },
-		{ "0x00000000413fd0c1", "0x00000000413fd0c1", true },
-		{ "0x00000000413fd0c2", "0x00000000413fd0c1", false },
-		{ "0x00000000410fd0b0", "0x00000000413fd0c1", false },
-		{ "GenuineIntel-6-6A", "", false },
-		{ "GenuineIntel-6", "GenuineIntel-6", true },
-		{ "GenuineIntel", "GenuineIntel-6", false },
+		{"GenuineIntel-6-6A-6", "GenuineIntel-6-6A-6", true},
+		{"GenuineIntel-6-6A", "GenuineIntel-6-6A-6", true},
+		{"GenuineIntel-6-6A-[0-5]", "GenuineIntel-6-6A-6", false},
+		{"GenuineIntel-6-6A-[0-6]", "GenuineIntel-6-6A-6", true},
+		{"GenuineIntel-6-(6A|6C)", "GenuineIntel-6-6C-1", true},
+		{"GenuineIntel-6-6", "GenuineIntel-6-6A-6", false},
+		{"AuthenticAMD-25-([245][[:xdigit:]]|[[:xdigit:]])", "AuthenticAMD-25-1-1", true},
+		{"GenuineIntel-6-(6A", "GenuineIntel-6-6A-6", false},
+		{"0x00000000410fd0c0", "0x00000000413fd0c1", true},
+		{"0x00000000413fd0c1", "0x00000000413fd0c1", true},
+		{"0x00000000413fd0c2", "0x00000000413fd0c1", false},
+		{"0x00000000410fd0b0", "0x00000000413fd0c1", false},
+		{"GenuineIntel-6-6A", "", false},
+		{"GenuineIntel-6", "GenuineIntel-6", true},
+		{"GenuineIntel", "GenuineIntel-6", false},
 	};
 	size_t i;
 
@@ -57,10 +57,10 @@ static struct definitions *read_tree(const char *cpuid, const char *tree)
 	return defs;
 }
 
-/* What an event of a CPU is on the PMUs of sysfs-x86, "TYPE CONFIG CONFIG1 CONFIG2"; "" is none. */
-static char *event_of(const char *cpuid, const char *name)
+/* Return: "TYPE CONFIG CONFIG1 CONFIG2" of an event of a CPU on the PMUs of sysfs-x86, or "". */
+static char *event_of(const char *cpuid, const char *tree, const char *name)
 {
-	struct definitions *defs = read_tree(cpuid, "metrics");
+	struct definitions *defs = read_tree(cpuid, tree);
 	struct pmus *pmus = data_pmus("x86");
 	struct evlist *list = evlist__new();
 	struct parse_error error = {};
@@ -89,40 +89,102 @@ static void events_are_those_of_the_cpu(void **state)
 	static const struct {
 		const char *cpuid, *name, *event;
 	} rows[] = {
-		{ ICELAKE, "l1d.replacement", "4 0x151 0 0" },
-		{ ICELAKE, "L1D.Replacement:u", "4 0x151 0 0" },
-		{ ICELAKE, "cpu/l1d.replacement,cmask=2/", "4 0x2000151 0 0" },
-		{ ICELAKE, "cpu.many", "4 0x48402a2 0 0" },
-		{ ICELAKE, "offcore.all", "4 0x1b7 0x10001 0" },
-		{ ICELAKE, "old.one", "4 0x77 0 0" },
-		{ ICELAKE, "inst_spec", "4 0x1b 0 0" },
-		{ ICELAKE, "generic.instructions", "0 0x1 0 0" },
-		/* a name that sysfs has keeps its meaning */
-		{ ICELAKE, "cpu/cache-misses/", "0 0x3 0 0" },
-		{ ICELAKE, "unc_m_reads", "14 0x304 0 0" },
-		{ ICELAKE, "uncore_imc_1/unc_m_reads/", "15 0x304 0 0" },
-		{ ICELAKE, "unc_arb_filtered", "16 0x80 0x2 0x1000000000000001" },
-		{ ICELAKE, "soc_reads", "42 0x2a 0 0" },
-		{ ICELAKE, "soc_other", "" },
-		{ ICELAKE, "other.event", "" },
-		{ "GenuineIntel-6-55-4", "other.event", "4 0x99 0 0" },
-		{ "GenuineIntel-6-55-7", "other.event", "" },
-		{ "GenuineIntel-6-55-4", "l1d.replacement", "" },
-		/* a file that is not there is no trouble for the others */
-		{ "GenuineIntel-6-77-1", "soc_reads", "42 0x2a 0 0" },
+		{ICELAKE, "l1d.replacement", "4 0x151 0 0"},
+		{ICELAKE, "L1D.Replacement:u", "4 0x151 0 0"},
+		{ICELAKE, "cpu/l1d.replacement,cmask=2/", "4 0x2000151 0 0"},
+		{ICELAKE, "cpu.many", "4 0x48402a2 0 0"},
+		{ICELAKE, "offcore.all", "4 0x1b7 0x10001 0"},
+		{ICELAKE, "old.one", "4 0x77 0 0"},
+		{ICELAKE, "inst_spec", "4 0x1b 0 0"},
+		{ICELAKE, "generic.instructions", "0 0x1 0 0"},
+		/* a name of sysfs keeps its meaning */
+		{ICELAKE, "cpu/cache-misses/", "0 0x3 0 0"},
+		{ICELAKE, "unc_m_reads", "14 0x304 0 0"},
+		{ICELAKE, "uncore_imc_1/unc_m_reads/", "15 0x304 0 0"},
+		{ICELAKE, "unc_arb_filtered", "16 0x80 0x2 0x1000000000000001"},
+		{ICELAKE, "soc_reads", "42 0x2a 0 0"},
+		{ICELAKE, "soc_other", ""},
+		{ICELAKE, "other.event", ""},
+		{"GenuineIntel-6-55-4", "other.event", "4 0x99 0 0"},
+		{"GenuineIntel-6-55-7", "other.event", ""},
+		{"GenuineIntel-6-55-4", "l1d.replacement", ""},
+		/* a missing file does not affect the others */
+		{"GenuineIntel-6-77-1", "soc_reads", "42 0x2a 0 0"},
 	};
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		char *event = event_of(rows[i].cpuid, rows[i].name);
+		char *event = event_of(rows[i].cpuid, "metrics", rows[i].name);
 
 		assert_string_equal(event, rows[i].event);
 		free(event);
 	}
 }
 
-static void scales_and_packages_are_theirs(void **state)
+#define LAKE "GenuineIntel-6-E1-5"
+
+/*
+ * The files of tests/data/vendors have the form of Linux 6.12's pmu-events. On Intel, they give events
+ * of fixed counters the code 0, or none.
+ */
+static void fixed_counters_have_usable_codes(void **state)
+{
+	static const struct {
+		const char *cpuid, *name, *event;
+	} rows[] = {
+		{LAKE, "cpu/inst_retired.any/", "4 0xc0 0 0"},
+		{LAKE, "uncore_arb/inst_retired.any/", "16 0x1 0 0"},
+		{LAKE, "inst_retired.any_p", "4 0xc0 0 0"},
+		{LAKE, "cpu_clk_unhalted.thread", "4 0x3c 0 0"},
+		{LAKE, "cpu_clk_unhalted.thread_any", "4 0x20003c 0 0"},
+		{LAKE, "cpu_clk_unhalted.core", "4 0x3c 0 0"},
+		{LAKE, "cpu_clk_unhalted.ref", "4 0x300 0 0"},
+		{LAKE, "CPU_CLK_UNHALTED.REF_TSC", "4 0x300 0 0"},
+		{LAKE, "cpu_clk_unhalted.ref_xclk", "4 0x13c 0 0"},
+		{LAKE, "topdown.slots", "4 0x400 0 0"},
+		{LAKE, "topdown_fe_bound.all", "4 0x19c 0 0"},
+		{LAKE, "topdown_retiring.all", "4 0x72 0 0"},
+		/* terms behind the name still apply */
+		{LAKE, "cpu/inst_retired.any,cmask=2/u", "4 0x20000c0 0 0"},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *event = event_of(rows[i].cpuid, "vendors", rows[i].name);
+
+		if (strcmp(event, rows[i].event))
+			fail_msg("%s is %s", rows[i].name, event);
+		free(event);
+	}
+}
+
+/* Patterns of mapfile.csv overlap: the first of a kind counts. */
+static void the_first_matching_line_counts(void **state)
+{
+	static const struct {
+		const char *cpuid, *name, *event;
+	} rows[] = {
+		{"AuthenticAMD-25-21-0", "zen.common", "4 0x21 0 0"},
+		{"AuthenticAMD-25-21-0", "zen.first", "4 0x11 0 0"},
+		{"AuthenticAMD-25-21-0", "zen.second", ""},
+		{"AuthenticAMD-25-61-2", "zen.common", "4 0x22 0 0"},
+		{"AuthenticAMD-25-61-2", "zen.first", ""},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *event = event_of(rows[i].cpuid, "vendors", rows[i].name);
+
+		if (strcmp(event, rows[i].event))
+			fail_msg("%s: %s is %s", rows[i].cpuid, rows[i].name, event);
+		free(event);
+	}
+}
+
+static void events_keep_scales_and_packages(void **state)
 {
 	struct definitions *defs = read_tree(ICELAKE, "metrics");
 	struct pmus *pmus = data_pmus("x86");
@@ -137,7 +199,8 @@ static void scales_and_packages_are_theirs(void **state)
 	assert_string_equal(event->desc, "Memory reads");
 	assert_string_equal(event->def->topic, "uncore");
 	event = pmu__event(pmus__find(pmus, "cpu"), "inst_spec");
-	assert_string_equal(event->def->long_desc, "Operations executed speculatively, all of them");
+	assert_string_equal(event->def->long_desc,
+			    "Operations executed speculatively, all of them");
 	pmus__delete(pmus);
 	definitions__delete(defs);
 }
@@ -158,7 +221,8 @@ static void kinds_of_cores_have_events_of_their_own(void **state)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s %#llx ",
 			 list->evsels[i]->name, (unsigned long long)list->evsels[i]->attr.config);
 	assert_string_equal(names, "cpu_core/kind.event/ 0x41 cpu_atom/kind.event/ 0x42 ");
-	assert_non_null(strstr(definitions__find_metric(defs, "kind", "cpu_atom")->expr, "kind.event"));
+	assert_non_null(
+		strstr(definitions__find_metric(defs, "kind", "cpu_atom")->expr, "kind.event"));
 	assert_string_equal(definitions__find_metric(defs, "KIND", "cpu_atom")->pmu, "cpu_atom");
 	assert_string_equal(definitions__find_metric(defs, "kind", "cpu_core")->pmu, "cpu_core");
 	evlist__delete(list);
@@ -166,7 +230,7 @@ static void kinds_of_cores_have_events_of_their_own(void **state)
 	definitions__delete(defs);
 }
 
-static void files_come_before_what_is_built_in(void **state)
+static void files_override_built_in_metrics(void **state)
 {
 	struct definitions *defs = read_tree(ICELAKE, "metrics");
 	const struct metric_def *def = definitions__find_metric(defs, "insn_per_cycle", NULL);
@@ -177,7 +241,8 @@ static void files_come_before_what_is_built_in(void **state)
 	def = definitions__find_metric(defs, "branch_miss_rate", NULL);
 	assert_non_null(def);
 	assert_null(definitions__find_metric(defs, "without_expression", NULL));
-	assert_string_equal(definitions__find_metric(defs, "one_and_a_half", NULL)->group, "Made;Up");
+	assert_string_equal(definitions__find_metric(defs, "one_and_a_half", NULL)->group,
+			    "Made;Up");
 	assert_string_equal(definitions__find_metric(defs, "memory_reads", NULL)->unit, "64B/s");
 	/* each name once */
 	for (def = NULL; (def = definitions__next_metric(defs, def));)
@@ -197,8 +262,9 @@ static void bad_files_are_named_and_left_out(void **state)
 	assert_non_null(definitions__find_metric(defs, "fine", NULL));
 	assert_null(definitions__find_metric(defs, "x", NULL));
 	said = said__end(&out);
-	assert_non_null(strstr(said, "broken.json:3:22: no JSON: "));
-	assert_non_null(strstr(said, "neither.json: neither an array nor \"Events\" or \"Metrics\""));
+	assert_non_null(strstr(said, "broken.json:3:22: invalid JSON: "));
+	assert_non_null(
+		strstr(said, "neither.json: neither an array nor \"Events\" or \"Metrics\""));
 	assert_null(strstr(said, "fine.json"));
 	free(said);
 	path = data_path("metrics-bad/none.json");
@@ -216,9 +282,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpus_are_matched),
 		cmocka_unit_test(events_are_those_of_the_cpu),
-		cmocka_unit_test(scales_and_packages_are_theirs),
+		cmocka_unit_test(fixed_counters_have_usable_codes),
+		cmocka_unit_test(the_first_matching_line_counts),
+		cmocka_unit_test(events_keep_scales_and_packages),
 		cmocka_unit_test(kinds_of_cores_have_events_of_their_own),
-		cmocka_unit_test(files_come_before_what_is_built_in),
+		cmocka_unit_test(files_override_built_in_metrics),
 		cmocka_unit_test(bad_files_are_named_and_left_out),
 	};
 

@@ -2,15 +2,15 @@
 #ifndef PERF_TESTS_UNIT_EVENT_DATA_H
 #define PERF_TESTS_UNIT_EVENT_DATA_H
 
-/* The made-up sysfs and tracefs trees of tests/data. */
+/* Access to the sysfs and tracefs trees of tests/data. */
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "util/pmu.h"
-#include "util/util.h"
+#include "util/event/pmu.h"
+#include "util/lib/util.h"
 
-/* A path below the test data; owned by the caller. */
+/* Return: a path below the test data, owned by the caller. */
 static inline char *data_path(const char *name)
 {
 	const char *data = getenv("TESTS_DATA");
@@ -20,7 +20,7 @@ static inline char *data_path(const char *name)
 	return path;
 }
 
-/* The PMUs of one tree: x86, arm, hybrid, none. */
+/* Return: the PMUs of one tree: x86, arm, hybrid, none. */
 static inline struct pmus *data_pmus(const char *tree)
 {
 	char *name = xasprintf("sysfs-%s", tree), *path = data_path(name);

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "event_data.h"
-#include "util/cgroup.h"
-#include "util/counts.h"
-#include "util/cpumap.h"
-#include "util/evlist.h"
-#include "util/parse_events.h"
+#include "util/event/counts.h"
+#include "util/event/evlist.h"
+#include "util/event/parse_events.h"
+#include "util/host/cpumap.h"
+#include "util/target/cgroup_list.h"
 
 static struct evlist *parse(struct pmus *pmus, const char *text)
 {
@@ -44,7 +44,7 @@ static int end_use(void **state)
 	return 0;
 }
 
-/* An event, and its name when something was excluded; NULL: excluded already. */
+/* An event, and its name after an exclusion; NULL if it already excludes that. */
 struct excluded {
 	const char *text, *name;
 };
@@ -74,14 +74,14 @@ static int exclude_kernel(struct evsel *evsel)
 static void excluded_kernels_show_in_names(void **state)
 {
 	static const struct excluded rows[] = {
-		{ "cycles", "cycles:u" },
-		{ "cycles:p", "cycles:pu" },
-		{ "cycles:u", NULL },
-		{ "software/cs/", "software/cs/u" },
-		{ "cs/name=foo/", "foo:u" },
-		{ "1:3", "1:3:u" },
-		{ "mem:0x1000/4:w", "mem:0x1000/4:w:u" },
-		{ "sched:sched_switch", "sched:sched_switch:u" },
+		{"cycles", "cycles:u"},
+		{"cycles:p", "cycles:pu"},
+		{"cycles:u", NULL},
+		{"software/cs/", "software/cs/u"},
+		{"cs/name=foo/", "foo:u"},
+		{"1:3", "1:3:u"},
+		{"mem:0x1000/4:w", "mem:0x1000/4:w:u"},
+		{"sched:sched_switch", "sched:sched_switch:u"},
 	};
 
 	check_excluded(*state, rows, ARRAY_SIZE(rows), exclude_kernel);
@@ -98,11 +98,9 @@ static int exclude_guest(struct evsel *evsel)
 static void excluded_guests_show_in_names(void **state)
 {
 	static const struct excluded rows[] = {
-		{ "cycles", "cycles:H" },
-		{ "cycles:pu", "cycles:puH" },
-		{ "cycles:H", NULL },
-		{ "software/cs/", "software/cs/H" },
-		{ "cs/name=foo/u", "foo:H" },
+		{"cycles", "cycles:H"},	    {"cycles:pu", "cycles:puH"},
+		{"cycles:H", NULL},	    {"software/cs/", "software/cs/H"},
+		{"cs/name=foo/u", "foo:H"},
 	};
 
 	check_excluded(*state, rows, ARRAY_SIZE(rows), exclude_guest);
@@ -113,14 +111,11 @@ static void cycles_may_become_a_clock(void **state)
 	static const struct {
 		const char *text;
 		bool is_task;
-		const char *name;	/* NULL: only cycles can */
+		const char *name; /* NULL: only cycles can change so */
 	} rows[] = {
-		{ "cycles", true, "task-clock" },
-		{ "cycles", false, "cpu-clock" },
-		{ "cycles:u", false, "cpu-clock:u" },
-		{ "cycles/name=foo/", true, "task-clock" },
-		{ "instructions", true, NULL },
-		{ "cs", true, NULL },
+		{"cycles", true, "task-clock"},	    {"cycles", false, "cpu-clock"},
+		{"cycles:u", false, "cpu-clock:u"}, {"cycles/name=foo/", true, "task-clock"},
+		{"instructions", true, NULL},	    {"cs", true, NULL},
 	};
 	struct pmus *pmus = *state;
 	size_t i;
@@ -129,7 +124,8 @@ static void cycles_may_become_a_clock(void **state)
 		struct evlist *list = parse(pmus, rows[i].text);
 		struct evsel *evsel = list->evsels[0];
 
-		assert_int_equal(evsel__use_clock(evsel, rows[i].is_task), rows[i].name ? 0 : -EINVAL);
+		assert_int_equal(evsel__use_clock(evsel, rows[i].is_task),
+				 rows[i].name ? 0 : -EINVAL);
 		assert_string_equal(evsel->name, rows[i].name ? rows[i].name : rows[i].text);
 		assert_int_equal(evsel__is_clock(evsel), rows[i].name != NULL);
 		assert_string_equal(evsel->unit, rows[i].name ? "msec" : "");
@@ -137,12 +133,12 @@ static void cycles_may_become_a_clock(void **state)
 	}
 }
 
-static void user_level_is_the_protocols_byte(void **state)
+static void user_level_is_one_byte_in_the_protocol(void **state)
 {
 	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cycles:u");
 
-	/* attrs are compared as bytes by everybody who shares events */
+	/* All sessions that share events compare attrs as bytes. */
 	assert_int_equal(((unsigned char *)&list->evsels[0]->attr)[40], 0x60);
 	evlist__delete(list);
 }
@@ -152,13 +148,13 @@ static void instances_have_names(void **state)
 	static const struct {
 		const char *text, *name;
 	} rows[] = {
-		{ "uncore_imc/clockticks/", "uncore_imc_0/clockticks/" },
-		{ "imc/clockticks/u", "uncore_imc_0/clockticks/u" },
-		{ "clockticks:u", "uncore_imc_0/clockticks/u" },
-		{ "clockticks/percore/", "uncore_imc_0/clockticks,percore/" },
-		{ "clockticks/name=x/", "x" },
-		{ "duration_time", "tool/duration_time/" },
-		{ "sched:sched_switch", "sched:sched_switch" },
+		{"uncore_imc/clockticks/", "uncore_imc_0/clockticks/"},
+		{"imc/clockticks/u", "uncore_imc_0/clockticks/u"},
+		{"clockticks:u", "uncore_imc_0/clockticks/u"},
+		{"clockticks/percore/", "uncore_imc_0/clockticks,percore/"},
+		{"clockticks/name=x/", "x"},
+		{"duration_time", "tool/duration_time/"},
+		{"sched:sched_switch", "sched:sched_switch"},
 	};
 	struct pmus *pmus = *state;
 	size_t i;
@@ -173,23 +169,23 @@ static void instances_have_names(void **state)
 	}
 }
 
-static void names_that_mislead_get_a_pmu(void **state)
+static void ambiguous_names_get_a_pmu(void **state)
 {
 	static const struct {
 		const char *text;
 		bool no_merge;
 		const char *names;
 	} rows[] = {
-		{ "clockticks,cs", false, "clockticks clockticks cs " },
-		{ "clockticks,cs,cycles", true,
-		  "uncore_imc_0/clockticks/ uncore_imc_1/clockticks/ cs cycles " },
-		{ "cs,faults", true, "cs faults " },
-		{ "cs,duration_time", true, "cs tool/duration_time/ " },
-		{ "duration_time", true, "tool/duration_time/ " },
-		{ "energy-pkg", true, "power/energy-pkg/ " },
-		{ "slots,cycles", true, "slots cycles " },
-		{ "slots,cs", true, "cpu/slots/ cs " },
-		{ "cs,r1a8:u,4:5", true, "cs cpu/r1a8/u 4:5 " },
+		{"clockticks,cs", false, "clockticks clockticks cs "},
+		{"clockticks,cs,cycles", true,
+		 "uncore_imc_0/clockticks/ uncore_imc_1/clockticks/ cs cycles "},
+		{"cs,faults", true, "cs faults "},
+		{"cs,duration_time", true, "cs tool/duration_time/ "},
+		{"duration_time", true, "tool/duration_time/ "},
+		{"energy-pkg", true, "power/energy-pkg/ "},
+		{"slots,cycles", true, "slots cycles "},
+		{"slots,cs", true, "cpu/slots/ cs "},
+		{"cs,r1a8:u,4:5", true, "cs cpu/r1a8/u 4:5 "},
 	};
 	struct pmus *pmus = *state;
 	size_t i;
@@ -234,12 +230,12 @@ static void levels_are_overridden(void **state)
 	evlist__delete(list);
 }
 
-static void groups_of_different_cpus_are_parted(void **state)
+static void groups_on_different_cpus_are_split(void **state)
 {
-	static const char *const cpus[] = { "0-1", "0", "0-1" };
+	static const char *const cpus[] = {"0-1", "0", "0-1"};
 	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "{cs,faults,migrations}");
-	char *text = evsel__group_text(list, list->evsels[0]);
+	char *text = evlist__group_text(list, list->evsels[0]);
 	int i;
 
 	assert_string_equal(text, "anon group { cs, faults, migrations }");
@@ -268,20 +264,21 @@ static void counts_are_tables(void **state)
 	assert_int_equal(evsel__alloc_counts(evsel), 0);
 	assert_int_equal(evsel->counts->nr_cpus, 4);
 	assert_int_equal(evsel->counts->nr_threads, 1);
-	assert_int_equal(counts__at(evsel->counts, 3, 0)->val, 0);
+	assert_int_equal(counts__at(evsel->counts, 3, 0)->value, 0);
 	evlist__delete(list);
 	evsel__delete(NULL);
 	evlist__delete(NULL);
 }
 
-static void slips_find_their_name(void **state)
+static void typing_mistakes_find_the_name(void **state)
 {
-	static const char *const list[] = { "cycles", "cache-misses", "cs", NULL };
+	static const char *const list[] = {"cycles", "cache-misses", "cs", NULL};
 	static const struct {
 		const char *name, *nearest;
 	} rows[] = {
-		{ "cycels", "cycles" }, { "CYCLES", "cycles" }, { "cache-miss", "cache-misses" },
-		{ "nosuch", NULL }, { "x", NULL }, { "", NULL }, { "cd", "cs" },
+		{"cycels", "cycles"}, {"CYCLES", "cycles"}, {"cache-miss", "cache-misses"},
+		{"nosuch", NULL},     {"x", NULL},	    {"", NULL},
+		{"cd", "cs"},
 	};
 	size_t i;
 
@@ -298,7 +295,7 @@ static void slips_find_their_name(void **state)
 
 static void lists_are_repeated_for_cgroups(void **state)
 {
-	static const struct cgroup first = { .name = "a" }, second = { .name = "b" };
+	static const struct cgroup first = {.name = "a"}, second = {.name = "b"};
 	struct pmus *pmus = *state;
 	struct evlist *list = parse(pmus, "cycles,{cs,faults:u}:W,cpu-clock");
 
@@ -334,15 +331,15 @@ int main(void)
 		TEST(excluded_kernels_show_in_names, use_x86),
 		TEST(excluded_guests_show_in_names, use_x86),
 		TEST(cycles_may_become_a_clock, use_none),
-		TEST(user_level_is_the_protocols_byte, use_none),
+		TEST(user_level_is_one_byte_in_the_protocol, use_none),
 		TEST(instances_have_names, use_x86),
-		TEST(names_that_mislead_get_a_pmu, use_x86),
+		TEST(ambiguous_names_get_a_pmu, use_x86),
 		TEST(filters_are_for_tracepoints, use_none),
 		TEST(levels_are_overridden, use_none),
-		TEST(groups_of_different_cpus_are_parted, use_none),
+		TEST(groups_on_different_cpus_are_split, use_none),
 		TEST(counts_are_tables, use_none),
 		TEST(lists_are_repeated_for_cgroups, use_x86),
-		cmocka_unit_test(slips_find_their_name),
+		cmocka_unit_test(typing_mistakes_find_the_name),
 	};
 	char *tracefs = data_path("tracefs");
 

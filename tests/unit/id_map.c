@@ -6,17 +6,17 @@
 
 #include <cmocka.h>
 
-#include "util/id_map.h"
+#include "util/lib/id_map.h"
 
 #define NR 1000
 
 static uint64_t id_of(int i)
 {
-	/* In order and far apart, as cgroups' numbers are */
+	/* In order and far apart, like the ids of cgroups */
 	return i % 2 ? (uint64_t)i + 1 : (uint64_t)i << 32 | 1;
 }
 
-static void what_was_set_is_found_until_removed(void **state)
+static void numbers_are_found_until_removed(void **state)
 {
 	struct id_map map = {};
 
@@ -38,12 +38,12 @@ static void what_was_set_is_found_until_removed(void **state)
 	assert_int_equal(id_map__get(&map, id_of(1)), -1);
 }
 
-static void removing_keeps_those_behind(void **state)
+static void removing_keeps_displaced_numbers(void **state)
 {
 	struct id_map map = {};
 
 	(void)state;
-	/* As full as it gets, so that neighbours sit in each other's place. */
+	/* Keep the map as full as it gets, so that entries displace each other. */
 	for (int round = 0; round < 50; round++) {
 		for (int i = 0; i < 31; i++)
 			assert_int_equal(id_map__set(&map, 1 + i * (round + 1), i), 0);
@@ -62,8 +62,8 @@ static void removing_keeps_those_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_set_is_found_until_removed),
-		cmocka_unit_test(removing_keeps_those_behind),
+		cmocka_unit_test(numbers_are_found_until_removed),
+		cmocka_unit_test(removing_keeps_displaced_numbers),
 	};
 
 	return cmocka_run_group_tests_name("id_map", tests, NULL, NULL);

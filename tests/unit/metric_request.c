@@ -12,9 +12,10 @@
 
 #include "event_data.h"
 #include "said.h"
-#include "util/definitions.h"
-#include "util/evlist.h"
-#include "util/metric_request.h"
+#include "util/defs/definitions.h"
+#include "util/event/evlist.h"
+#include "util/metric/metric_groups.h"
+#include "util/metric/metric_request.h"
 
 struct world {
 	struct definitions *defs;
@@ -55,7 +56,10 @@ static void end_world(struct world *world)
 	definitions__delete(world->defs);
 }
 
-/* The sets of the events, "1:{a b} c; 2:d", with :u where user space alone is counted. Owned. */
+/*
+ * Return: the sets of the events, "1:{a b} c; 2:d", with :u for events of user space alone; owned by the
+ * caller.
+ */
 static char *sets_of(const struct evlist *list)
 {
 	struct evsel *evsel;
@@ -101,10 +105,11 @@ static void compare_sets(const struct request_row *rows, size_t nr, const char *
 		world.options.no_merge = rows[i].no_merge;
 		world.options.no_threshold = rows[i].no_threshold;
 		world.options.scope.target_cpu = rows[i].target_cpu;
-		assert_int_equal(metric_requests__add(&world.requests, rows[i].metrics,
-						      &world.options), 0);
-		assert_int_equal(metric_requests__add_events(&world.requests, world.list,
-							     &world.options), 0);
+		assert_int_equal(
+			metric_requests__add(&world.requests, rows[i].metrics, &world.options), 0);
+		assert_int_equal(
+			metric_requests__add_events(&world.requests, world.list, &world.options),
+			0);
 		sets = sets_of(world.list);
 		assert_string_equal(sets, rows[i].sets);
 		free(sets);
@@ -115,45 +120,45 @@ static void compare_sets(const struct request_row *rows, size_t nr, const char *
 static void events_are_sets(void **state)
 {
 	static const struct request_row rows[] = {
-		{ "insn_per_cycle", .sets = "1:{instructions cpu-cycles}" },
-		{ "INSN_Per_Cycle,insn_per_cycle", .sets = "1:{instructions cpu-cycles}" },
-		{ "insn_per_cycle", .no_group = true, .sets = "1:instructions cpu-cycles" },
-		{ "insn_per_cycle:u", .sets = "1:{instructions:u cpu-cycles:u}" },
-		{ "insn_per_cycle:u", .no_group = true, .sets = "1:instructions:u cpu-cycles:u" },
-		{ "branch_miss_rate,insn_per_cycle",
-		  .sets = "1:{branch-misses branches}; 2:{instructions cpu-cycles}" },
+		{"insn_per_cycle", .sets = "1:{instructions cpu-cycles}"},
+		{"INSN_Per_Cycle,insn_per_cycle", .sets = "1:{instructions cpu-cycles}"},
+		{"insn_per_cycle", .no_group = true, .sets = "1:instructions cpu-cycles"},
+		{"insn_per_cycle:u", .sets = "1:{instructions:u cpu-cycles:u}"},
+		{"insn_per_cycle:u", .no_group = true, .sets = "1:instructions:u cpu-cycles:u"},
+		{"branch_miss_rate,insn_per_cycle",
+		 .sets = "1:{branch-misses branches}; 2:{instructions cpu-cycles}"},
 		/* the clock follows the target; perf's own events stay outside */
-		{ "CPUs_utilized", .sets = "1:task-clock duration_time" },
-		{ "CPUs_utilized", .target_cpu = true, .sets = "1:cpu-clock duration_time" },
+		{"CPUs_utilized", .sets = "1:task-clock duration_time"},
+		{"CPUs_utilized", .target_cpu = true, .sets = "1:cpu-clock duration_time"},
 		/* a smaller metric finds its events in a larger group */
-		{ "small,large", .sets = "1:{instructions cpu-cycles branches}" },
-		{ "small,large", .no_merge = true,
-		  .sets = "1:{instructions cpu-cycles branches}; 2:{cpu-cycles branches}" },
-		{ "small:u,large",
-		  .sets = "1:{instructions cpu-cycles branches}; 2:{cpu-cycles:u branches:u}" },
-		{ "large,small", .no_group = true, .sets = "1:instructions cpu-cycles branches" },
+		{"small,large", .sets = "1:{instructions cpu-cycles branches}"},
+		{"small,large", .no_merge = true,
+		 .sets = "1:{instructions cpu-cycles branches}; 2:{cpu-cycles branches}"},
+		{"small:u,large",
+		 .sets = "1:{instructions cpu-cycles branches}; 2:{cpu-cycles:u branches:u}"},
+		{"large,small", .no_group = true, .sets = "1:instructions cpu-cycles branches"},
 		/* single events are shared, a constraint keeps a metric out of a group */
-		{ "cs_per_second,alone", .sets = "1:context-switches task-clock cpu-cycles" },
-		{ "when_smt", .sets = "1:cpu-cycles branches" },
-		{ "made_of_metrics", .sets = "1:{instructions cpu-cycles branches}" },
-		{ "limit", .sets = "1:{cpu-cycles branches}" },
-		{ "limit", .no_threshold = true, .sets = "1:cpu-cycles" },
-		{ "decided", .sets = "1:cpu-cycles" },
-		{ "instances", .sets = "1:cpu/event=0x1,umask=0x0/" },
-		{ "terms", .sets = "1:{cpu/event=0x11,name=eleven/ instructions:k}" },
-		{ "branches", .sets = "1:branches" },
+		{"cs_per_second,alone", .sets = "1:context-switches task-clock cpu-cycles"},
+		{"when_smt", .sets = "1:cpu-cycles branches"},
+		{"made_of_metrics", .sets = "1:{instructions cpu-cycles branches}"},
+		{"limit", .sets = "1:{cpu-cycles branches}"},
+		{"limit", .no_threshold = true, .sets = "1:cpu-cycles"},
+		{"decided", .sets = "1:cpu-cycles"},
+		{"one_event", .sets = "1:cpu/event=0x1,umask=0x0/"},
+		{"terms", .sets = "1:{cpu/event=0x11,name=eleven/ instructions:k}"},
+		{"branches", .sets = "1:branches"},
 		/* every set gets perf's own events that any needs */
-		{ "timed,large", .sets = "1:{instructions cpu-cycles branches} duration_time; "
-					 "2:cpu-cycles duration_time" },
-		{ "Sizes", .sets = "1:{instructions cpu-cycles branches}" },
-		{ "Kept_apart", .sets = "1:instructions branches" },
-		{ "apart", .sets = "1:{instructions branches}" },
-		{ "constant", .sets = "1:duration_time" },
-		{ "alone,constant", .sets = "1:cpu-cycles duration_time; 2:duration_time" },
-		{ "by_cpu", .sets = "1:instructions" },
+		{"timed,large", .sets = "1:{instructions cpu-cycles branches} duration_time; "
+					"2:cpu-cycles duration_time"},
+		{"Sizes", .sets = "1:{instructions cpu-cycles branches}"},
+		{"Kept_apart", .sets = "1:instructions branches"},
+		{"apart", .sets = "1:{instructions branches}"},
+		{"constant", .sets = "1:duration_time"},
+		{"alone,constant", .sets = "1:cpu-cycles duration_time; 2:duration_time"},
+		{"by_cpu", .sets = "1:instructions"},
 	};
 	static const struct request_row elsewhere[] = {
-		{ "by_cpu", .sets = "1:branches" },
+		{"by_cpu", .sets = "1:branches"},
 	};
 
 	(void)state;
@@ -166,7 +171,8 @@ static void events_are_sets(void **state)
 static void rows_of_modified_metrics_say_so(void **state)
 {
 	static const char *const names[] = {
-		"eleven", "instructions:ku", "task-clock", "cpu/event=0x1,umask=0x0/u", "duration_time",
+		"eleven",	 "instructions:ku", "task-clock", "cpu/event=0x1,umask=0x0/u",
+		"duration_time",
 	};
 	struct world world;
 	int i;
@@ -174,24 +180,65 @@ static void rows_of_modified_metrics_say_so(void **state)
 	(void)state;
 	make_world(&world, "x86", "requests.json");
 	world.options.no_group = true;
-	assert_int_equal(metric_requests__add(&world.requests, "terms:u,CPUs_utilized:u,instances:u",
-					      &world.options), 0);
-	assert_int_equal(metric_requests__add_events(&world.requests, world.list, &world.options), 0);
+	assert_int_equal(metric_requests__add(&world.requests,
+					      "terms:u,CPUs_utilized:u,one_event:u",
+					      &world.options),
+			 0);
+	assert_int_equal(metric_requests__add_events(&world.requests, world.list, &world.options),
+			 0);
 	assert_int_equal(world.list->nr, ARRAY_SIZE(names));
 	for (i = 0; i < world.list->nr; i++)
 		assert_string_equal(world.list->evsels[i]->name, names[i]);
 	end_world(&world);
 }
 
-static void kinds_of_cores_are_told_apart(void **state)
+static void kinds_of_cores_have_separate_sets(void **state)
 {
 	static const struct request_row rows[] = {
-		{ "kind", .sets = "1:{kind.event cpu-cycles}; 2:{kind.event cpu-cycles}" },
+		{"kind", .sets = "1:{kind.event cpu-cycles}; 2:{kind.event cpu-cycles}"},
 	};
 
 	(void)state;
 	setenv("PERF_CPUID", "GenuineIntel-6-97-2", 1);
 	compare_sets(rows, ARRAY_SIZE(rows), "hybrid", "metrics");
+}
+
+/* Formulas of cores also use events of the package and of msr. */
+static void cores_use_events_of_other_pmus(void **state)
+{
+	static const struct request_row rows[] = {
+		{"info_utilization", .sets = "1:{CPU_CLK_UNHALTED.REF_TSC msr/tsc,cpu=cpu_core/}"},
+		{"info_per_socket_clock", .sets = "1:{INST_RETIRED.ANY TSC} UNC_CLOCK.SOCKET"},
+	};
+
+	(void)state;
+	setenv("PERF_CPUID", "GenuineIntel-6-E8-1", 1);
+	compare_sets(rows, ARRAY_SIZE(rows), "hybrid", "vendors");
+}
+
+/* A metric that cannot be counted here costs itself, not the others of -M. */
+static void bad_metrics_cost_only_themselves(void **state)
+{
+	struct world world;
+	struct said out;
+	char *said;
+
+	(void)state;
+	make_world(&world, "x86", "metrics-bad/fine.json");
+	said__begin(&out);
+	assert_int_equal(metric_requests__add(&world.requests, "syntax,fine,unknown_event,loop",
+					      &world.options),
+			 0);
+	said = said__end(&out);
+	assert_string_equal(
+		said,
+		"perf: metric 'syntax': unexpected end at column 4 of '1 +'\n"
+		"perf: Cannot resolve IDs for unknown_event: no_such_event / 2 (event 'no_such_event' is not known here)\n"
+		"perf: metric 'loop' refers to itself\n");
+	free(said);
+	assert_int_equal(world.requests.nr, 1);
+	assert_string_equal(world.requests.requests[0].def.label, "fine");
+	end_world(&world);
 }
 
 static void names_are_labels(void **state)
@@ -200,36 +247,43 @@ static void names_are_labels(void **state)
 
 	(void)state;
 	make_world(&world, "x86", "requests.json");
-	assert_int_equal(metric_requests__add(&world.requests, "small:uk,instances,large", &world.options), 0);
+	assert_int_equal(
+		metric_requests__add(&world.requests, "small:uk,one_event,large", &world.options),
+		0);
 	assert_int_equal(world.requests.nr, 3);
 	assert_string_equal(world.requests.requests[0].def.label, "small:uk");
-	assert_string_equal(world.requests.requests[1].def.label, "instances_0");
+	assert_string_equal(world.requests.requests[1].def.label, "one_event");
 	assert_string_equal(world.requests.requests[2].def.label, "large");
 	end_world(&world);
 }
 
-static void what_cannot_be_counted_is_said(void **state)
+static void messages_name_uncountable_metrics(void **state)
 {
 	static const struct {
 		const char *metrics;
 		int err;
 		const char *said;
 	} rows[] = {
-		{ "nosuch", -ENOENT, "Cannot find metric or group `nosuch'\n"
-				     "Run 'perf list metrics' for a list of them\n" },
-		{ "insn_per_cicle", -ENOENT, "Cannot find metric or group `insn_per_cicle'\n"
-					     "Did you mean 'insn_per_cycle'?\n"
-					     "Run 'perf list metrics' for a list of them\n" },
-		{ "fine,", -ENOENT, "Cannot find metric or group `'\n"
-				    "Run 'perf list metrics' for a list of them\n" },
-		{ "fine:zz", -ENOENT, "Cannot find metric or group `fine:zz'\n"
-				      "Run 'perf list metrics' for a list of them\n" },
-		{ "unknown_event", -EINVAL, "perf: Cannot resolve IDs for unknown_event: "
-					    "no_such_event / 2 (event 'no_such_event' is not known here)\n" },
-		{ "loop", -EINVAL, "perf: metric 'loop' refers to itself\n" },
-		{ "syntax", -EINVAL, "perf: metric 'syntax': unexpected end at column 4 of '1 +'\n" },
-		{ "Some", 0, "" },
-		{ "fine", 0, "" },
+		{"nosuch", -ENOENT,
+		 "Cannot find metric or group `nosuch'\n"
+		 "Run 'perf list metrics' for a list of them\n"},
+		{"insn_per_cicle", -ENOENT,
+		 "Cannot find metric or group `insn_per_cicle'\n"
+		 "Did you mean 'insn_per_cycle'?\n"
+		 "Run 'perf list metrics' for a list of them\n"},
+		{"fine,", -ENOENT,
+		 "Cannot find metric or group `'\n"
+		 "Run 'perf list metrics' for a list of them\n"},
+		{"fine:zz", -ENOENT,
+		 "Cannot find metric or group `fine:zz'\n"
+		 "Run 'perf list metrics' for a list of them\n"},
+		{"unknown_event", -EINVAL,
+		 "perf: Cannot resolve IDs for unknown_event: "
+		 "no_such_event / 2 (event 'no_such_event' is not known here)\n"},
+		{"loop", -EINVAL, "perf: metric 'loop' refers to itself\n"},
+		{"syntax", -EINVAL, "perf: metric 'syntax': unexpected end at column 4 of '1 +'\n"},
+		{"Some", 0, ""},
+		{"fine", 0, ""},
 	};
 	size_t i;
 
@@ -241,8 +295,9 @@ static void what_cannot_be_counted_is_said(void **state)
 
 		make_world(&world, "x86", "metrics-bad/fine.json");
 		said__begin(&out);
-		assert_int_equal(metric_requests__add(&world.requests, rows[i].metrics, &world.options),
-				 rows[i].err);
+		assert_int_equal(
+			metric_requests__add(&world.requests, rows[i].metrics, &world.options),
+			rows[i].err);
 		said = said__end(&out);
 		assert_string_equal(said, rows[i].said);
 		free(said);
@@ -257,9 +312,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_sets),
 		cmocka_unit_test(rows_of_modified_metrics_say_so),
-		cmocka_unit_test(kinds_of_cores_are_told_apart),
+		cmocka_unit_test(kinds_of_cores_have_separate_sets),
+		cmocka_unit_test(cores_use_events_of_other_pmus),
+		cmocka_unit_test(bad_metrics_cost_only_themselves),
 		cmocka_unit_test(names_are_labels),
-		cmocka_unit_test(what_cannot_be_counted_is_said),
+		cmocka_unit_test(messages_name_uncountable_metrics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

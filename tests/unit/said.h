@@ -2,7 +2,7 @@
 #ifndef PERF_TESTS_UNIT_SAID_H
 #define PERF_TESTS_UNIT_SAID_H
 
-/* What a piece of code says on stderr, for comparing. */
+/* Capture the messages on stderr, for comparison. */
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct said {
 	size_t size;
 };
 
-/* From here to said__end() stderr goes to said->text. */
+/* Send stderr to said->text, until said__end(). */
 static inline void said__begin(struct said *said)
 {
 	said->before = stderr;
@@ -22,7 +22,7 @@ static inline void said__begin(struct said *said)
 	assert(stderr);
 }
 
-/* The text, owned by the caller. */
+/* Return: the text, owned by the caller. */
 static inline char *said__end(struct said *said)
 {
 	fclose(stderr);

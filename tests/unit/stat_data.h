@@ -2,7 +2,7 @@
 #ifndef PERF_TESTS_UNIT_STAT_DATA_H
 #define PERF_TESTS_UNIT_STAT_DATA_H
 
-/* Events with made-up counts, and what stat prints of them. */
+/* Events with invented counts, and the output of stat for them. */
 
 #include <assert.h>
 #include <stdarg.h>
@@ -11,35 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/cgroup.h"
-#include "util/counts.h"
-#include "util/cpumap.h"
-#include "util/evlist.h"
-#include "util/stat.h"
-#include "util/target.h"
-#include "util/thread_map.h"
-#include "util/util.h"
+#include "util/event/counts.h"
+#include "util/event/evlist.h"
+#include "util/host/cpumap.h"
+#include "util/lib/util.h"
+#include "util/report/stat.h"
+#include "util/target/cgroup_list.h"
+#include "util/target/target.h"
+#include "util/target/thread_map.h"
 
 /* One event: val/ena/run of every counter in turn; ena and run of 0 stand for 100. */
 struct event {
 	const char *name;
 	uint32_t type;
 	uint64_t config;
-	const char *cpus;		/* NULL: any */
+	const char *cpus; /* NULL for any */
 	struct counts_values values[4];
 	const char *unit;
-	double scale;			/* 0: leave it */
-	enum evsel_state state;		/* 0: counting */
+	double scale;		/* 0 for the default */
+	enum evsel_state state; /* 0 is counting */
 	enum tool_event tool;
 	const char *cgroup;
 	bool is_default, hidden, keep_row, percore, per_pkg, snapshot;
-	int merge_into;			/* 1 + index of the merge leader */
-	int group;			/* members of the group that begins here */
+	int merge_into; /* 1 + index of the merge leader */
+	int group;	/* number of members of a group that begins here */
 };
 
 #define SW(name) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##name
 #define HW(name) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##name
-#define RAW PERF_TYPE_RAW, 1
+#define RAW	 PERF_TYPE_RAW, 1
 
 static inline void put_counts(struct evsel *evsel, const struct counts_values *values)
 {
@@ -49,7 +49,7 @@ static inline void put_counts(struct evsel *evsel, const struct counts_values *v
 		evsel->counts->values[i] = values[i];
 }
 
-/* The same one for the same name, as long as the program. */
+/* Return: a cgroup, the same one for the same name, which lives as long as the program. */
 static inline const struct cgroup *cgroup_named(const char *name)
 {
 	static struct cgroup cgroups[8];
@@ -71,7 +71,7 @@ static inline struct evlist *make_list(const struct event *events, int nr,
 	assert(list);
 	for (i = 0; i < nr; i++) {
 		const struct event *e = &events[i];
-		struct perf_event_attr attr = { .type = e->type, .config = e->config };
+		struct perf_event_attr attr = {.type = e->type, .config = e->config};
 		struct evsel *evsel = evsel__new(&attr, e->name);
 
 		assert(evsel && !evlist__add(list, evsel));
@@ -107,33 +107,33 @@ static inline struct evlist *make_list(const struct event *events, int nr,
 	return list;
 }
 
-/* What a run of these events, or run_count equal ones, prints in that configuration; owned. */
+/* Return: the output for these events in run_count equal repeats; owned by the caller. */
 static inline char *print_run(struct stat_config config, struct evlist *list,
 			      const struct stat_times *times)
 {
 	char *text = NULL, *copy;
 	size_t size;
 	struct stat *stat;
-	int runs = 0;
+	int repeats = 0;
 
-	config.output = open_memstream(&text, &size);
-	assert(config.output);
+	config.env.output = open_memstream(&text, &size);
+	assert(config.env.output);
 	stat = stat__new(&config, list);
 	assert(stat);
 	do {
-		assert(!stat__run_done(stat, times));
-	} while (++runs < config.run_count);
+		assert(!stat__add_repeat(stat, times));
+	} while (++repeats < config.options.run_count);
 	assert(!stat__print(stat));
 	stat__delete(stat);
-	fclose(config.output);
-	/* gcc does not see that the stream is gone and no longer writes to the variable */
+	fclose(config.env.output);
+	/* A copy, because gcc does not see that the closed stream no longer writes to the variable. */
 	copy = strdup(text);
 	assert(copy);
 	free(text);
 	return copy;
 }
 
-/* Only the lines between header and footer of standard format. */
+/* Return: only the lines between header and footer of the standard format. */
 static inline char *rows_of(char *text)
 {
 	char *start = strstr(text, ":\n\n"), *end;

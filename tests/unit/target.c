@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Options that override each other: util/target/target.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,39 +10,47 @@
 #include <string.h>
 
 #include "said.h"
-#include "util/msg.h"
-#include "util/target.h"
-#include "util/util.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/target/target.h"
 
-static char *const argv[] = { (char *)"true", NULL };
+static char *const argv[] = {(char *)"true", NULL};
 
-static void contradicting_targets_have_one_winner(void **state)
+static void contradicting_options_have_one_winner(void **state)
 {
 	static const struct {
 		struct target given, left;
 		const char *said;
 	} cases[] = {
-		{ {}, { .system_wide = true }, "" },
-		{ { .argc = 1 }, { .argc = 1 }, "" },
-		{ { .system_wide = true, .argc = 1 }, { .system_wide = true, .argc = 1 }, "" },
-		{ { .cpu_list = "0" }, { .cpu_list = "0" }, "" },
-		{ { .pid_list = "1" }, { .pid_list = "1" }, "" },
-		{ { .pid_list = "1", .tid_list = "2" }, { .pid_list = "1" },
-		  "Warning:\n-p overrides -t: only the processes are counted\n" },
-		{ { .pid_list = "1", .cpu_list = "0" }, { .pid_list = "1" },
-		  "Warning:\n-p overrides -C: tasks are counted on every CPU\n" },
-		{ { .tid_list = "1", .system_wide = true }, { .tid_list = "1" },
-		  "Warning:\n-t overrides -a: only the tasks are counted\n" },
-		{ { .bpf_list = "1", .argc = 1 },
-		  { .bpf_list = "1", .system_wide = true, .argc = 1 }, "" },
-		{ { .bpf_list = "1", .cpu_list = "0" }, { .bpf_list = "1", .cpu_list = "0" }, "" },
-		{ { .bpf_list = "1", .system_wide = true }, { .bpf_list = "1", .system_wide = true }, "" },
-		{ { .bpf_list = "1", .pid_list = "1" }, { .bpf_list = "1", .system_wide = true },
-		  "Warning:\n-b overrides -p: BPF programs are counted whoever runs them\n" },
-		{ { .bpf_list = "1", .tid_list = "1" }, { .bpf_list = "1", .system_wide = true },
-		  "Warning:\n-b overrides -t: BPF programs are counted whoever runs them\n" },
-		{ { .per_thread = true }, { .per_thread = true, .system_wide = true }, "" },
-		{ { .per_thread = true, .tid_list = "1" }, { .per_thread = true, .tid_list = "1" }, "" },
+		{{}, {.system_wide = true}, ""},
+		{{.argc = 1}, {.argc = 1}, ""},
+		{{.system_wide = true, .argc = 1}, {.system_wide = true, .argc = 1}, ""},
+		{{.cpu_list = "0"}, {.cpu_list = "0"}, ""},
+		{{.pid_list = "1"}, {.pid_list = "1"}, ""},
+		{{.pid_list = "1", .tid_list = "2"},
+		 {.pid_list = "1"},
+		 "Warning:\n-p overrides -t: only the processes are counted\n"},
+		{{.pid_list = "1", .cpu_list = "0"},
+		 {.pid_list = "1"},
+		 "Warning:\n-p overrides -C: tasks are counted on every CPU\n"},
+		{{.tid_list = "1", .system_wide = true},
+		 {.tid_list = "1"},
+		 "Warning:\n-t overrides -a: only the tasks are counted\n"},
+		{{.bpf_list = "1", .argc = 1},
+		 {.bpf_list = "1", .system_wide = true, .argc = 1},
+		 ""},
+		{{.bpf_list = "1", .cpu_list = "0"}, {.bpf_list = "1", .cpu_list = "0"}, ""},
+		{{.bpf_list = "1", .system_wide = true},
+		 {.bpf_list = "1", .system_wide = true},
+		 ""},
+		{{.bpf_list = "1", .pid_list = "1"},
+		 {.bpf_list = "1", .system_wide = true},
+		 "Warning:\n-b overrides -p: BPF programs are counted in all tasks\n"},
+		{{.bpf_list = "1", .tid_list = "1"},
+		 {.bpf_list = "1", .system_wide = true},
+		 "Warning:\n-b overrides -t: BPF programs are counted in all tasks\n"},
+		{{.per_thread = true}, {.per_thread = true, .system_wide = true}, ""},
+		{{.per_thread = true, .tid_list = "1"}, {.per_thread = true, .tid_list = "1"}, ""},
 	};
 
 	(void)state;
@@ -61,10 +70,10 @@ static void contradicting_targets_have_one_winner(void **state)
 	}
 }
 
-static void threads_to_list_must_be_known(void **state)
+static void per_thread_needs_known_threads(void **state)
 {
-	struct target command = { .per_thread = true, .argc = 1, .argv = argv };
-	struct target cpus = { .per_thread = true, .cpu_list = "0" };
+	struct target command = {.per_thread = true, .argc = 1, .argv = argv};
+	struct target cpus = {.per_thread = true, .cpu_list = "0"};
 	struct said capture;
 	char *said;
 
@@ -80,11 +89,11 @@ static void threads_to_list_must_be_known(void **state)
 	free(said__end(&capture));
 }
 
-static void questions_are_answered(void **state)
+static void tasks_are_told_from_cpus(void **state)
 {
-	const struct target command = { .argc = 1, .argv = argv };
-	const struct target process = { .pid_list = "1" }, thread = { .tid_list = "1" };
-	const struct target machine = { .system_wide = true }, cpus = { .cpu_list = "0" };
+	const struct target command = {.argc = 1, .argv = argv};
+	const struct target process = {.pid_list = "1"}, thread = {.tid_list = "1"};
+	const struct target machine = {.system_wide = true}, cpus = {.cpu_list = "0"};
 
 	(void)state;
 	assert_true(target__has_task(&command) && !target__is_attached(&command));
@@ -97,9 +106,9 @@ static void questions_are_answered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contradicting_targets_have_one_winner),
-		cmocka_unit_test(threads_to_list_must_be_known),
-		cmocka_unit_test(questions_are_answered),
+		cmocka_unit_test(contradicting_options_have_one_winner),
+		cmocka_unit_test(per_thread_needs_known_threads),
+		cmocka_unit_test(tasks_are_told_from_cpus),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Lists of threads and processes: util/target/thread_map.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "util/thread_map.h"
-#include "util/util.h"
+#include "util/lib/util.h"
+#include "util/target/thread_map.h"
 
-#define NR_THREADS 40	/* more than one doubling of the map */
+#define NR_THREADS 40 /* more than one doubling of the map */
 
 struct crowd {
 	pthread_t threads[NR_THREADS];
@@ -58,25 +59,40 @@ static int find(const struct thread_map *map, pid_t tid)
 	return -1;
 }
 
-static void lists_that_are_none_are_refused(void **state)
+static void invalid_lists_are_refused(void **state)
 {
 	static const char *const lists[] = {
-		"", ",", "1,", ",1", "1,,2", "0", "-1", "+1", "1x", "x", " 1", "1 ", "1, 2", "0x1", "1;2",
-		"2147483648", "99999999999999999999",
+		"",
+		",",
+		"1,",
+		",1",
+		"1,,2",
+		"0",
+		"-1",
+		"+1",
+		"1x",
+		"x",
+		" 1",
+		"1 ",
+		"1, 2",
+		"0x1",
+		"1;2",
+		"2147483648",
+		"99999999999999999999",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		errno = 0;
 		if (thread_map__new_pids(lists[i]) || errno != EINVAL)
-			fail_msg("'%s' was taken as processes", lists[i]);
+			fail_msg("'%s' was accepted as processes", lists[i]);
 		errno = 0;
 		if (thread_map__new_tids(lists[i]) || errno != EINVAL)
-			fail_msg("'%s' was taken as threads", lists[i]);
+			fail_msg("'%s' was accepted as threads", lists[i]);
 	}
 }
 
-static void a_process_is_all_its_threads(void **state)
+static void process_has_all_its_threads(void **state)
 {
 	struct crowd crowd;
 	struct thread_map *map;
@@ -84,7 +100,7 @@ static void a_process_is_all_its_threads(void **state)
 
 	(void)state;
 	crowd__gather(&crowd);
-	/* named twice, it is there once */
+	/* A process named twice is in the map once. */
 	snprintf(list, sizeof(list), "%d,%d", getpid(), getpid());
 	map = thread_map__new_pids(list);
 	assert_non_null(map);
@@ -96,7 +112,7 @@ static void a_process_is_all_its_threads(void **state)
 	crowd__leave(&crowd);
 }
 
-static void threads_are_taken_as_they_come(void **state)
+static void threads_keep_their_order(void **state)
 {
 	struct thread_map *map;
 	char list[64];
@@ -111,7 +127,7 @@ static void threads_are_taken_as_they_come(void **state)
 	thread_map__delete(map);
 }
 
-static void a_process_that_is_gone_is_not_found(void **state)
+static void ended_process_is_not_found(void **state)
 {
 	pid_t pid = fork();
 	struct thread_map *map;
@@ -125,7 +141,7 @@ static void a_process_that_is_gone_is_not_found(void **state)
 	errno = 0;
 	assert_null(thread_map__new_pids(list));
 	assert_int_equal(errno, ESRCH);
-	/* a thread is only missed when it is opened */
+	/* A missing thread is only noticed when its event is opened. */
 	snprintf(list, sizeof(list), "%d", pid);
 	map = thread_map__new_tids(list);
 	assert_non_null(map);
@@ -133,7 +149,7 @@ static void a_process_that_is_gone_is_not_found(void **state)
 	thread_map__delete(map);
 }
 
-static void everything_has_this_thread_in_it(void **state)
+static void all_threads_include_self(void **state)
 {
 	struct crowd crowd;
 	struct thread_map *map;
@@ -159,11 +175,11 @@ static void everything_has_this_thread_in_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_that_are_none_are_refused),
-		cmocka_unit_test(a_process_is_all_its_threads),
-		cmocka_unit_test(threads_are_taken_as_they_come),
-		cmocka_unit_test(a_process_that_is_gone_is_not_found),
-		cmocka_unit_test(everything_has_this_thread_in_it),
+		cmocka_unit_test(invalid_lists_are_refused),
+		cmocka_unit_test(process_has_all_its_threads),
+		cmocka_unit_test(threads_keep_their_order),
+		cmocka_unit_test(ended_process_is_not_found),
+		cmocka_unit_test(all_threads_include_self),
 	};
 
 	return cmocka_run_group_tests_name("thread_map", tests, NULL, NULL);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cgroup_churn N ITER DIR [SUB]: N times, a cgroup DIR/wI is made, and DIR/wI/SUB in it; a process
- * moves to the last of these, executes 2 * ITER instructions, touches ten pages and ends; they are
- * removed.
+ * cgroup_churn N ITER DIR [SUB]: N times, make a cgroup DIR/wI, and DIR/wI/SUB in it. A process moves
+ * to the innermost one, executes 2 * ITER instructions, touches ten pages and ends. Then remove both.
  */
 #include "workload.h"
 #include <sys/stat.h>
@@ -13,7 +12,7 @@ static void make(const char *dir)
 		die("mkdir %s", dir);
 }
 
-/* Until the last process has left it. */
+/* Remove a cgroup; wait until its last process has left it. */
 static void take_away(const char *dir)
 {
 	while (rmdir(dir)) {
@@ -23,10 +22,10 @@ static void take_away(const char *dir)
 	}
 }
 
-#define PAGES 10
-#define PAGE_BYTES 65536	/* the largest there are */
+#define PAGES	   10
+#define PAGE_BYTES 65536 /* the largest page size */
 
-/* Nobody else touches them: each process has a page fault for each. */
+/* The parent never touches these pages, so each process has a fault for each. */
 static char pages[PAGES * PAGE_BYTES];
 
 static void work(const char *dir, unsigned long iter)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Struct_ops: a congestion control for TCP, to be counted. Only what it must have. */
+/* Struct_ops to be counted: a congestion control for TCP with only the required operations. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * crew N ITER: N threads that wait; prints their thread ids, one a line. At each SIGUSR1 the first
- * spins ITER times, then the second 2 * ITER times, and so on, one after the other; the thread that
- * started them only waits. SIGTERM ends it.
+ * crew N ITER: start N threads that wait, and print their thread ids, one a line. At each SIGUSR1 the
+ * first thread spins ITER times, then the second 2 * ITER times, and so on, one after the other. The
+ * main thread only waits. SIGTERM ends the program.
  * Instructions in user space, thread I, each signal: 2 * I * ITER + a constant.
  */
 #include "workload.h"
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	members = calloc(n + 1, sizeof(*members));
 	if (!members)
 		die("calloc");
-	/* Blocked in all threads and waited for in the first: none gets lost. */
+	/* Block the signals in all threads: the main thread waits for them, so none gets lost. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGUSR1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An extension (freplace): runs in place of another program, which progload is given. */
+/* An extension (freplace): runs in place of the program that progload names. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

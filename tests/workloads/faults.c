@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * faults N: touches N fresh pages of memory: N minor page faults + a constant.
+ * faults N: touch N fresh pages of memory: N minor page faults + a constant.
  */
 #include "workload.h"
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	p = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		die("mmap");
-	/* Huge pages would mean fewer faults; a kernel without them refuses the advice. */
+	/* Huge pages would mean fewer faults. A kernel without them refuses the advice. */
 	madvise(p, n * page, MADV_NOHUGEPAGE);
 	for (i = 0; i < n; i++)
 		((volatile char *)p)[i * page] = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * forks N ITER: N children one after the other, each spinning ITER times.
+ * forks N ITER: fork N children one after the other, each of which spins ITER times.
  * Instructions in user space: 2 * N * ITER + N * a constant + a constant.
  */
 #include "workload.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gang THREADS ITER [CHILDREN]: prints "ready" and the numbers of its THREADS further threads, and
- * sleeps. At each SIGUSR1 all work at the same time: the first thread spins ITER times, the next
- * 2 * ITER, the next 3 * ITER...; then it has CHILDREN children one after the other that spin ITER
- * times each, and prints "done". SIGTERM ends it.
+ * gang THREADS ITER [CHILDREN]: print "ready" and the ids of its THREADS further threads, and sleep.
+ * At each SIGUSR1 all threads work at the same time: the first one spins ITER times, the next 2 * ITER,
+ * the next 3 * ITER... Then the first forks CHILDREN children one after the other that spin ITER times
+ * each, and prints "done". SIGTERM ends the program.
  * Instructions in user space, a signal: 2 * ITER * (1 + 2 + ... + (THREADS + 1) + CHILDREN) + a
  * constant. Asleep it executes none.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One program for each way to attach one, to be counted where the kernel itself runs it; hooks.c loads,
- * attaches and drives them. Each counts its executions, in a subprogram.
+ * One program for each way to attach one, to be counted where the kernel itself runs it. hooks.c loads,
+ * attaches and drives them. Each program counts its executions, in a subprogram.
  */
 #include <linux/bpf.h>
 
@@ -9,7 +9,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Each program is loaded alone, and has one of its own. */
+/* Each program has a map of its own, because progload loads each alone. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -27,12 +27,12 @@ static __attribute__((noinline)) int hit(int result)
 	return result;
 }
 
-/* The result is the one that changes nothing. */
-#define HOOK(name, section, result)	\
-	SEC(section)			\
-	int hook_##name(void *ctx)	\
-	{				\
-		return hit(result);	\
+/* @result: the one that changes nothing */
+#define HOOK(name, section, result)                                                                \
+	SEC(section)                                                                               \
+	int hook_##name(void *ctx)                                                                 \
+	{                                                                                          \
+		return hit(result);                                                                \
 	}
 
 HOOK(xdp, "xdp", XDP_PASS)
@@ -67,7 +67,7 @@ HOOK(fexit, "fexit/security_socket_socketpair", 0)
 HOOK(fmod_ret, "fmod_ret/security_socket_socketpair", 0)
 HOOK(iter, "iter/task", 0)
 
-/* Sends each packet once more, which runs it again before it ends: four executions within each other. */
+/* Send each packet once more, which runs this program again before it ends: four nested executions. */
 SEC("tc")
 int hook_recursion(struct __sk_buff *skb)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hooks DIR TIMES NAME...: the programs of hooks.bpf.c, which progload has pinned in DIR: attach them one
- * after the other, have the kernel run each so often, and detach it. Prints "NAME HITS", as often as the
- * program itself says, or why it cannot be attached. Brings the loopback up.
+ * hooks DIR TIMES NAME...: attach the programs of hooks.bpf.c, which progload has pinned in DIR, one
+ * after the other. Have the kernel run each TIMES times, and detach it. Print "NAME HITS" with the
+ * program's own count, or why it cannot be attached. Bring the loopback up.
  */
 #include "workload.h"
 #include <arpa/inet.h>
@@ -19,37 +19,38 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define LOOPBACK 1			/* its interface's index */
-#define CGROUP "/sys/fs/cgroup/perf_hooks"
+#define LOOPBACK 1 /* its interface's index */
+#define CGROUP	 "/sys/fs/cgroup/perf_hooks"
 
-/* Newer than the headers. */
-#define ATTACH_NETFILTER 45		/* BPF_NETFILTER, 6.4 */
-#define ATTACH_TCX_INGRESS 46		/* BPF_TCX_INGRESS, 6.6 */
-#define ATTACH_TCX_EGRESS 47		/* BPF_TCX_EGRESS, 6.6 */
+/* The headers lack these constants. */
+#define ATTACH_NETFILTER   45 /* BPF_NETFILTER, 6.4 */
+#define ATTACH_TCX_INGRESS 46 /* BPF_TCX_INGRESS, 6.6 */
+#define ATTACH_TCX_EGRESS  47 /* BPF_TCX_EGRESS, 6.6 */
 
-/* What a hook needs while it is driven; 0: not there. All is closed in the end. */
+/* The descriptors that a hook needs while it is driven; 0 for none. main() closes all of them. */
 struct hook_state {
 	int prog;
 	int link;
-	int fd, peer;			/* sockets, perf events */
+	int fd, peer; /* sockets, perf events */
 	int map;
 	void *page;
 };
 
 static const struct sockaddr_in any_port = {
 	.sin_family = AF_INET,
-	.sin_addr.s_addr = 0x0100007f	/* 127.0.0.1 on little endians, as all of these machines are */
+	.sin_addr.s_addr =
+		0x0100007f /* 127.0.0.1 on little endians, as all of these machines are */
 };
 
 /* --- attaching: 0, or -1 and errno --- */
 
-/* Some of the kinds are not in the headers' union yet. */
-static int link_to(struct hook_state *state, int target, int type, __u32 flags, __u32 first, __u32 second,
-		   __u32 third)
+/* Create a link. Uses a struct of its own, since the headers' union lacks some of the kinds. */
+static int link_to(struct hook_state *state, int target, int type, __u32 flags, __u32 first,
+		   __u32 second, __u32 third)
 {
 	struct {
 		__u32 prog, target, type, flags, more[12];
-	} attr = { state->prog, target, type, flags, { first, second, third } };
+	} attr = {state->prog, target, type, flags, {first, second, third}};
 
 	state->link = syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 	return state->link < 0 ? -1 : 0;
@@ -68,7 +69,8 @@ static int bound_socket(int type)
 static int at_loopback(struct hook_state *state, int type)
 {
 	state->fd = bound_socket(SOCK_DGRAM);
-	return link_to(state, LOOPBACK, type, type == BPF_XDP ? 2 /* XDP_FLAGS_SKB_MODE */ : 0, 0, 0, 0);
+	return link_to(state, LOOPBACK, type, type == BPF_XDP ? 2 /* XDP_FLAGS_SKB_MODE */ : 0, 0,
+		       0, 0);
 }
 
 static int at_netfilter(struct hook_state *state, int type)
@@ -99,7 +101,7 @@ static void enter_cgroup(const char *path)
 	close(fd);
 }
 
-/* A cgroup with nobody else in it. */
+/* Attach to a new cgroup that has only this process. */
 static int at_cgroup(struct hook_state *state, int type)
 {
 	int target, err;
@@ -120,7 +122,7 @@ static int at_socket(struct hook_state *state, int option)
 	return setsockopt(state->fd, SOL_SOCKET, option, &state->prog, sizeof(state->prog));
 }
 
-/* Two ends of a TCP connection to ourselves. */
+/* Make both ends of a TCP connection to this process. */
 static void connection(int *one, int *other)
 {
 	int listener = bound_socket(SOCK_STREAM);
@@ -135,7 +137,7 @@ static void connection(int *one, int *other)
 	close(listener);
 }
 
-/* The receiver or sender is in a map of sockets. */
+/* Attach to a map of sockets that has the receiver or the sender. */
 static int at_sockmap(struct hook_state *state, int type)
 {
 	__u32 key = 0;
@@ -146,11 +148,11 @@ static int at_sockmap(struct hook_state *state, int type)
 		die("sockmap");
 	if (bpf_prog_attach(state->prog, state->map, type, 0))
 		return -1;
-	return bpf_map_update_elem(state->map, &key, type == BPF_SK_MSG_VERDICT ? &state->fd : &state->peer,
-				   BPF_ANY);
+	return bpf_map_update_elem(state->map, &key,
+				   type == BPF_SK_MSG_VERDICT ? &state->fd : &state->peer, BPF_ANY);
 }
 
-/* What the kernel knows of since the program was loaded. */
+/* Attach to the target that the program named when it was loaded. */
 static int at_kernel(struct hook_state *state, int type)
 {
 	(void)type;
@@ -176,7 +178,9 @@ static int at_event(struct hook_state *state, struct perf_event_attr *attr)
 	state->fd = syscall(__NR_perf_event_open, attr, attr->type == PERF_TYPE_SOFTWARE ? 0 : -1,
 			    attr->type == PERF_TYPE_SOFTWARE ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
 	return state->fd < 0 || ioctl(state->fd, PERF_EVENT_IOC_SET_BPF, state->prog) ||
-	       ioctl(state->fd, PERF_EVENT_IOC_ENABLE) ? -1 : 0;
+			       ioctl(state->fd, PERF_EVENT_IOC_ENABLE) ?
+		       -1 :
+		       0;
 }
 
 static int at_page_faults(struct hook_state *state, int type)
@@ -232,7 +236,7 @@ __attribute__((noinline)) static void probed(void)
 	asm volatile("nop" ::: "memory");
 }
 
-/* Where in our file a function is. */
+/* Return: the offset of a function in our executable file. */
 static unsigned long offset_of(unsigned long function)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -240,8 +244,8 @@ static unsigned long offset_of(unsigned long function)
 	char line[512];
 
 	while (maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 && function >= begin &&
-		    function < end) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 &&
+		    function >= begin && function < end) {
 			fclose(maps);
 			return function - begin + offset;
 		}
@@ -271,14 +275,15 @@ static void packet(struct hook_state *state)
 	char byte = 0;
 
 	if (getsockname(state->fd, (void *)&addr, &len) ||
-	    sendto(state->fd, &byte, 1, 0, (void *)&addr, len) != 1 || recv(state->fd, &byte, 1, 0) != 1)
+	    sendto(state->fd, &byte, 1, 0, (void *)&addr, len) != 1 ||
+	    recv(state->fd, &byte, 1, 0) != 1)
 		die("packet");
 }
 
 static void raw_packet(struct hook_state *state)
 {
-	struct sockaddr_ll addr = { .sll_family = AF_PACKET, .sll_ifindex = LOOPBACK };
-	char frame[64] = { [12] = ETH_P_IP >> 8, [13] = ETH_P_IP & 255 };
+	struct sockaddr_ll addr = {.sll_family = AF_PACKET, .sll_ifindex = LOOPBACK};
+	char frame[64] = {[12] = ETH_P_IP >> 8, [13] = ETH_P_IP & 255};
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
 	(void)state;
@@ -397,38 +402,38 @@ static const struct hook {
 	int arg;
 	void (*drive)(struct hook_state *state);
 } hooks[] = {
-	{ "xdp", at_loopback, BPF_XDP, packet },
-	{ "tcx", at_loopback, ATTACH_TCX_INGRESS, packet },
-	{ "recursion", at_loopback, ATTACH_TCX_EGRESS, packet },
-	{ "netfilter", at_netfilter, ATTACH_NETFILTER, packet },
-	{ "ingress", at_cgroup, BPF_CGROUP_INET_INGRESS, packet },
-	{ "egress", at_cgroup, BPF_CGROUP_INET_EGRESS, packet },
-	{ "sock_create", at_cgroup, BPF_CGROUP_INET_SOCK_CREATE, make_socket },
-	{ "connect4", at_cgroup, BPF_CGROUP_INET4_CONNECT, connect_socket },
-	{ "setsockopt", at_cgroup, BPF_CGROUP_SETSOCKOPT, set_option },
-	{ "sysctl", at_cgroup, BPF_CGROUP_SYSCTL, read_sysctl },
-	{ "device", at_cgroup, BPF_CGROUP_DEVICE, open_device },
-	{ "sock_ops", at_cgroup, BPF_CGROUP_SOCK_OPS, connect_pair },
-	{ "filter", at_socket, SO_ATTACH_BPF, packet },
-	{ "sk_lookup", at_namespace, BPF_SK_LOOKUP, packet },
-	{ "reuseport", at_socket, SO_ATTACH_REUSEPORT_EBPF, packet },
-	{ "dissector", at_namespace, BPF_FLOW_DISSECTOR, raw_packet },
-	{ "sk_msg", at_sockmap, BPF_SK_MSG_VERDICT, message },
-	{ "sk_skb", at_sockmap, BPF_SK_SKB_STREAM_VERDICT, message },
-	{ "raw_tp", at_task_rename, 0, rename_task },
-	{ "tp", at_tracepoint, 0, make_pair },
-	{ "kprobe", at_function, 0, make_pair },
-	{ "kretprobe", at_function, 1, make_pair },
-	{ "uprobe", at_our_function, 0, call_probed },
-	{ "perf_event", at_page_faults, 0, touch_page },
-	{ "lsm", at_kernel, 0, make_pair },
-	{ "lsm_sleepable", at_kernel, 0, make_pair },
-	{ "lsm_cgroup", at_cgroup, BPF_LSM_CGROUP, make_pair },
-	{ "tp_btf", at_kernel, 0, rename_task },
-	{ "fentry", at_kernel, 0, make_pair },
-	{ "fexit", at_kernel, 0, make_pair },
-	{ "fmod_ret", at_kernel, 0, make_pair },
-	{ "iter", at_iterator, BPF_TRACE_ITER, walk },
+	{"xdp", at_loopback, BPF_XDP, packet},
+	{"tcx", at_loopback, ATTACH_TCX_INGRESS, packet},
+	{"recursion", at_loopback, ATTACH_TCX_EGRESS, packet},
+	{"netfilter", at_netfilter, ATTACH_NETFILTER, packet},
+	{"ingress", at_cgroup, BPF_CGROUP_INET_INGRESS, packet},
+	{"egress", at_cgroup, BPF_CGROUP_INET_EGRESS, packet},
+	{"sock_create", at_cgroup, BPF_CGROUP_INET_SOCK_CREATE, make_socket},
+	{"connect4", at_cgroup, BPF_CGROUP_INET4_CONNECT, connect_socket},
+	{"setsockopt", at_cgroup, BPF_CGROUP_SETSOCKOPT, set_option},
+	{"sysctl", at_cgroup, BPF_CGROUP_SYSCTL, read_sysctl},
+	{"device", at_cgroup, BPF_CGROUP_DEVICE, open_device},
+	{"sock_ops", at_cgroup, BPF_CGROUP_SOCK_OPS, connect_pair},
+	{"filter", at_socket, SO_ATTACH_BPF, packet},
+	{"sk_lookup", at_namespace, BPF_SK_LOOKUP, packet},
+	{"reuseport", at_socket, SO_ATTACH_REUSEPORT_EBPF, packet},
+	{"dissector", at_namespace, BPF_FLOW_DISSECTOR, raw_packet},
+	{"sk_msg", at_sockmap, BPF_SK_MSG_VERDICT, message},
+	{"sk_skb", at_sockmap, BPF_SK_SKB_STREAM_VERDICT, message},
+	{"raw_tp", at_task_rename, 0, rename_task},
+	{"tp", at_tracepoint, 0, make_pair},
+	{"kprobe", at_function, 0, make_pair},
+	{"kretprobe", at_function, 1, make_pair},
+	{"uprobe", at_our_function, 0, call_probed},
+	{"perf_event", at_page_faults, 0, touch_page},
+	{"lsm", at_kernel, 0, make_pair},
+	{"lsm_sleepable", at_kernel, 0, make_pair},
+	{"lsm_cgroup", at_cgroup, BPF_LSM_CGROUP, make_pair},
+	{"tp_btf", at_kernel, 0, rename_task},
+	{"fentry", at_kernel, 0, make_pair},
+	{"fexit", at_kernel, 0, make_pair},
+	{"fmod_ret", at_kernel, 0, make_pair},
+	{"iter", at_iterator, BPF_TRACE_ITER, walk},
 };
 
 static void drive(const char *dir, const struct hook *hook, unsigned long times)
@@ -448,7 +453,7 @@ static void drive(const char *dir, const struct hook *hook, unsigned long times)
 	err = hook->attach(&state, hook->arg) ? errno : 0;
 	for (unsigned long i = 0; i < times && !err; i++)
 		hook->drive(&state);
-	/* All of it, lest one hook see what another does. */
+	/* Close everything, lest one hook see the actions of another. */
 	close_range(map + 1, ~0U, 0);
 	if (state.page)
 		munmap(state.page, 4096);
@@ -475,7 +480,7 @@ static const struct hook *find(const char *name)
 
 static void bring_loopback_up(void)
 {
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * in_cgroups ITER PROCS...: a process for each of these files, all at once, moves to the cgroup
- * whose cgroup.procs it is, executes 2 * ITER instructions in ten parts with a yield behind each,
- * and ends.
+ * in_cgroups ITER PROCS...: start a process for each of these cgroup.procs files, all at once. Each
+ * moves to its cgroup, executes 2 * ITER instructions in ten parts with a yield after each, and ends.
  */
 #include "workload.h"
 #include <sched.h>

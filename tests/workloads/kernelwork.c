@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kernelwork N: N cheap system calls (getppid), so that most instructions run in the kernel.
+ * kernelwork N: make N cheap system calls (getppid), so that most instructions run in the kernel.
  */
 #include "workload.h"
 #include <sys/syscall.h>

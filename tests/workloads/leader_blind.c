@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leader_blind PATH: from when it prints "blind" until SIGTERM the leader of the attr map at PATH
- * sees nothing of the tasks that it knows, as if none of its programs ran for them.
+ * leader_blind PATH: make the leader of the attr map at PATH blind to the tasks that it knows, as if
+ * none of its programs ran for them. Print "blind" when it is, and restore its sight on SIGTERM.
  */
 #include "leader_tables.h"
 #include <signal.h>
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGTERM);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		die("sigprocmask");
-	/* Programs look no further where the number says that there is nothing. */
+	/* Programs do not search a bucket with a count of 0. */
 	for (i = 0; i < 1 << BUCKET_BITS; i++)
 		saved[i] = __atomic_exchange_n(&bucket[i].nr, 0, __ATOMIC_SEQ_CST);
 	puts("blind");

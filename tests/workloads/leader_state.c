@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leader_state PATH: what the leader of the attr map at PATH has in its tables, a line "NAME
- * NUMBER" each: runs, scopes, classes, members (of all classes), sets (that are used), events,
- * perf_events, entries (in the tables of tasks), ended
- * (of these in buckets, those of ended tasks), generation (1: odd), fold (1: half done), failed
- * (readings at switches), lost (switches), inserts (that failed). Exit status 3: no leader.
+ * leader_state PATH: print the numbers in the tables of the leader of the attr map at PATH, a line
+ * "NAME NUMBER" each: sessions, scopes, scope_sets, members (of all scope sets), sets (of events, used
+ * ones), events, perf_events, cgroups (in the table), pending (new cgroups that a session must still
+ * process), entries (in the tables of tasks), ended (entries in buckets of ended tasks), generation (1:
+ * odd), merge (1: half done), failed (readings at switches), lost (switches), inserts (failed ones, of
+ * scopes there are). Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
 
-static void print_classes(const struct registry *reg)
+static void print_scope_sets(const struct registry *reg)
 {
-	const struct reg_class *class = table(reg, LEADER_CLASSES, MAX_CLASSES * sizeof(*class), PROT_READ);
-	unsigned long scopes = 0, classes = 0, sets = 0;
+	const struct reg_scope_set *scope_set =
+		table(reg, LEADER_SCOPE_SETS, MAX_SCOPE_SETS * sizeof(*scope_set), PROT_READ);
+	unsigned long scopes = 0, scope_sets = 0, sets = 0;
 	long long members = 0;
 	char used[MAX_SETS] = "";
 	int i;
 
 	for (i = 1; i < MAX_SCOPES; i++) {
-		if (!reg->scope[i].run)
+		if (!reg->scope[i].session)
 			continue;
 		scopes++;
 		used[reg->scope[i].set % MAX_SETS] = 1;
 	}
-	for (i = 1; i < MAX_CLASSES; i++) {
-		if (class[i].state == REG_FREE)
+	for (i = 1; i < MAX_SCOPE_SETS; i++) {
+		if (scope_set[i].state == REG_FREE)
 			continue;
-		classes++;
-		members += class[i].members;
-		used[class[i].set % MAX_SETS] = 1;
+		scope_sets++;
+		members += scope_set[i].members;
+		used[scope_set[i].set % MAX_SETS] = 1;
 	}
 	for (i = 1; i < MAX_SETS; i++)
 		sets += used[i];
-	printf("scopes %lu\nclasses %lu\nmembers %lld\nsets %lu\n", scopes, classes, members, sets);
+	printf("scopes %lu\nscope_sets %lu\nmembers %lld\nsets %lu\n", scopes, scope_sets, members,
+	       sets);
 }
 
 static void print_entries(const struct registry *reg)
@@ -52,26 +55,35 @@ static void print_cgroups(const struct registry *reg)
 {
 	const struct reg_cgroup *cgroup =
 		table(reg, LEADER_CGROUPS, MAX_CGROUPS * sizeof(*cgroup), PROT_READ);
+	const struct cgroup_clock *clock = table(reg, LEADER_CLOCK, sizeof(*clock), PROT_READ);
 	unsigned long nr = 0;
 	int i;
 
 	for (i = 0; i < MAX_CGROUPS; i++)
 		nr += cgroup[i].id != 0;
-	printf("cgroups %lu\n", nr);
+	printf("cgroups %lu\npending %llu\n", nr, clock->nr_created - reg->nr_reclaimed);
 }
 
 static void print_failures(const struct registry *reg)
 {
-	const struct cpu_state *cpu = table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu), PROT_READ);
-	const struct leader_counts *counts = table(reg, LEADER_COUNTS, sizeof(*counts), PROT_READ);
-	unsigned long long failed = 0, lost = 0;
-	__u32 i;
+	const struct cpu_state *cpu =
+		table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu), PROT_READ);
+	unsigned long long failed = 0, lost = 0, inserts = 0;
+	__u32 i, e;
 
 	for (i = 0; i < reg->nr_cpus; i++) {
-		failed += cpu[i].failed_reads;
+		for (e = 0; e < MAX_EVENTS; e++) {
+			if (!(cpu[i].base[e].flags & EVENT_ABSENT))
+				failed += cpu[i].snapshot[SCOPE_SET_TASK][e].failed +
+					  cpu[i].snapshot[SCOPE_SET_CGROUP][e].failed;
+		}
 		lost += cpu[i].lost;
 	}
-	printf("failed %llu\nlost %llu\ninserts %llu\n", failed, lost, counts->failed_inserts);
+	for (i = 1; i < MAX_SCOPES; i++) {
+		if (reg->scope[i].session)
+			inserts += reg->scope[i].missed;
+	}
+	printf("failed %llu\nlost %llu\ninserts %llu\n", failed, lost, inserts);
 }
 
 int main(int argc, char **argv)
@@ -82,17 +94,17 @@ int main(int argc, char **argv)
 
 	usage_unless(argc == 2, "PATH");
 	reg = find_leader(argv[1]);
-	for (i = 0; i < MAX_RUNS; i++)
-		runs += reg->run[i].token != 0;
+	for (i = 0; i < MAX_SESSIONS; i++)
+		runs += reg->session[i].token != 0;
 	for (i = 0; i < MAX_EVENTS; i++) {
 		events += reg->event[i].state != REG_FREE;
 		perf_events += reg->event[i].state == REG_READY ? reg->event[i].nr_open : 0;
 	}
-	printf("runs %lu\nevents %lu\nperf_events %lu\n", runs, events, perf_events);
-	print_classes(reg);
+	printf("sessions %lu\nevents %lu\nperf_events %lu\n", runs, events, perf_events);
+	print_scope_sets(reg);
 	print_entries(reg);
 	print_cgroups(reg);
-	printf("generation %llu\nfold %d\n", reg->class_gen & 1, reg->fold != 0);
+	printf("generation %llu\nmerge %d\n", reg->scope_set_gen & 1, reg->merge != 0);
 	print_failures(reg);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For workloads that look into a leader's tables, without the code of those who write them. */
+/* Access to a leader's tables for workloads, independent of the code in util/ that writes them. */
 #ifndef LEADER_TABLES_H
 #define LEADER_TABLES_H
 
@@ -27,7 +27,7 @@ static inline int map_info(int fd, struct bpf_map_info *info)
 
 static inline int fd_by_id(__u32 id)
 {
-	union bpf_attr attr = { .map_id = id };
+	union bpf_attr attr = {.map_id = id};
 
 	return bpf(BPF_MAP_GET_FD_BY_ID, &attr);
 }
@@ -42,10 +42,10 @@ static inline void *map_memory(int fd, size_t size, int prot)
 	return mem;
 }
 
-/* The registry of the leader of the attr map at a path; ends with status 3 if there is none. */
+/* Return: the registry of the leader of the attr map at a path. Exit with status 3 if there is none. */
 static inline struct registry *find_leader(const char *path)
 {
-	union bpf_attr attr = { .pathname = (unsigned long)path };
+	union bpf_attr attr = {.pathname = (unsigned long)path};
 	struct bpf_map_info info;
 	int pinned = bpf(BPF_OBJ_GET, &attr);
 	__u32 attr_map, id = 0;
@@ -57,7 +57,7 @@ static inline struct registry *find_leader(const char *path)
 		struct registry *reg;
 		int fd;
 
-		attr = (union bpf_attr){ .start_id = id };
+		attr = (union bpf_attr){.start_id = id};
 		if (bpf(BPF_MAP_GET_NEXT_ID, &attr))
 			exit(3);
 		id = attr.next_id;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * may_count [cpu]: whether one may count what one's own tasks do in user mode, or all that happens on
- * a CPU, asked of the kernel and not of perf. Exit status: 0 if so, 77 if it is not permitted, or the
- * kernel has no perf events.
+ * may_count [cpu]: ask the kernel, without perf, if this user may count own tasks in user mode, or
+ * everything on a CPU. Exit status: 0 if so; 77 if it is not permitted, or the kernel has no perf
+ * events.
  */
 #include "workload.h"
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A tracing program at a BPF program, which progload is given: no other can be put on it. */
+/* A tracing program at the BPF program that progload names: no other one can be attached to it. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

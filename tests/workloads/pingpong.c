@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong [-t] N [PROCS PROCS]: two processes on one CPU (the first allowed) send one byte back and
- * forth N times. Each byte waits for the other process: 2 * N context switches, give or take a few
+ * pingpong [-t] N [PROCS PROCS]: let two processes on one CPU (the first allowed) send one byte back
+ * and forth N times. Each byte waits for the other process: 2 * N context switches, give or take a few
  * at start and end (fork, wait).
- * -t: prints "ready" and the two processes' numbers; then, for each line of standard input, plays
- * and prints the nanoseconds that one switch takes, with its write and its read. Before each, one
- * tenth of N more warm up what can be warmed up. Ends where the input ends.
- * PROCS: files cgroup.procs of the cgroups that the two first move to.
+ * -t: print "ready" and the two pids. Then, for each line of standard input, play, and print the
+ * nanoseconds that one switch takes, with its write and its read. Before each game, a tenth of N rounds
+ * warms up caches. The program ends with its input.
+ * PROCS: the cgroup.procs files of the cgroups that the two first move to.
  */
 #include "workload.h"
 #include <sched.h>
@@ -53,7 +53,7 @@ static void play(unsigned long n, int to, int from)
 	}
 }
 
-/* Answers until nobody can send any more. */
+/* Answer until the other end is closed. */
 static void answer(int to, int from)
 {
 	char c;

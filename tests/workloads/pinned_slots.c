@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pinned_slots [CPU]: how many hardware counters of CPU (0) are free. Opens pinned per-CPU events
- * until one cannot be scheduled (its read() gives end of file) and prints how many could: on the
- * emulated PMU 7 (6 counters and the cycle counter) when nobody else holds one.
+ * pinned_slots [CPU]: print how many hardware counters of CPU (0) are free. Open pinned per-CPU events
+ * until the kernel cannot schedule one (its read() gives end of file). The emulated PMU has 7 (6
+ * counters and the cycle counter) if no other process holds one.
  * Needs the right to count system-wide.
  */
 #include "workload.h"
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 
 	usage_unless(argc <= 2, "[CPU]");
 	cpu = number(argc, argv, 1, 0);
-	/* The first may take the counter that only counts cycles. */
+	/* Ask for cycles first: they can take the counter that counts nothing else. */
 	while (nr < MAX_SLOTS) {
 		ssize_t n;
 
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		nr++;
 		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
 	}
-	/* None of those that could may have lost its place. */
+	/* Check that none of the earlier events lost its counter. */
 	for (i = 0; i < nr; i++) {
 		errno = 0;
 		if (read(fds[i], &value, sizeof(value)) != sizeof(value))

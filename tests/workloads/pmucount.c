@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pmucount [-a] TYPE:CONFIG[:u|:k|:h]... -- COMMAND [ARGUMENT...]: counts events straight with
- * perf_event_open(), no perf involved. One line for each event: value, time enabled and time
- * running in nanoseconds. Counting begins at exec and includes children (not with -a: all CPUs
- * as a whole, from before the start to after the end). Exit status: that of COMMAND.
+ * pmucount [-a] TYPE:CONFIG[:u|:k|:h]... -- COMMAND [ARGUMENT...]: count events directly with
+ * perf_event_open(), without perf. Print one line for each event: value, time enabled and time running
+ * in nanoseconds. Counting begins at exec and includes children. With -a it covers all CPUs, from
+ * before the start to after the end. Exit with the status of COMMAND.
  */
 #include "workload.h"
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 
 #define MAX_EVENTS 64
-#define MAX_CPUS 64
+#define MAX_CPUS   64
 
 int main(int argc, char **argv)
 {
@@ -49,14 +49,15 @@ int main(int argc, char **argv)
 			.disabled = 1,
 			.enable_on_exec = !all,
 			.inherit = !all,
-			.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
-				       PERF_FORMAT_TOTAL_TIME_RUNNING,
+			.read_format =
+				PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		};
 		unsigned long long config;
 		char mode = 0;
 
 		errno = 0;
-		if (sscanf(argv[i + 1], "%u:%lli:%c", &attr.type, (long long *)&config, &mode) < 2 ||
+		if (sscanf(argv[i + 1], "%u:%lli:%c", &attr.type, (long long *)&config, &mode) <
+			    2 ||
 		    (mode && !strchr("ukh", mode)))
 			die("bad event '%s'", argv[i + 1]);
 		attr.config = config;
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
 			if (ioctl(fds[i][cpu], PERF_EVENT_IOC_DISABLE, 0))
 				die("disable");
 	for (i = 0; i < nr; i++) {
-		unsigned long long sum[3] = { 0 }, one[3];
+		unsigned long long sum[3] = {0}, one[3];
 
 		for (cpu = 0; cpu < nr_cpus; cpu++) {
 			errno = 0;

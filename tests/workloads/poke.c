@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * poke PID FILE: SIGUSR1 for a gang that writes to FILE; waits until it has written there and all
- * its threads sleep again.
+ * poke PID FILE: send SIGUSR1 to a gang that writes to FILE. Wait until the gang has written there and
+ * all its threads sleep again.
  */
 #include "workload.h"
 #include <dirent.h>
@@ -52,7 +52,7 @@ static int all_asleep(unsigned long pid)
 
 int main(int argc, char **argv)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
+	const struct timespec moment = {.tv_nsec = 1000000};
 	unsigned long pid;
 	off_t before;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * progload OBJECT DIR [PINNED FUNCTION]: load each BPF program in OBJECT, alone, and pin it in DIR by its
- * name, its maps as NAME_MAP. Says which ones the kernel does not load. With a program that is pinned
- * and a function of it, that is what they are loaded for and attached to; links are NAME_link.
+ * name, its maps as NAME_MAP. Print the programs that the kernel does not load. With a pinned program and
+ * a function of it, load the programs for that function and attach them to it; pin links as NAME_link.
  */
 #include "workload.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-/* What this libbpf does not know a section for: BPF_PROG_TYPE_NETFILTER, BPF_NETFILTER, both of 6.4. */
-#define NEW_NAME "hook_netfilter"
-#define NEW_TYPE 32
+/* Debian 12's libbpf has no section for BPF_PROG_TYPE_NETFILTER and BPF_NETFILTER, both of Linux 6.4. */
+#define NEW_NAME	"hook_netfilter"
+#define NEW_TYPE	32
 #define NEW_ATTACH_TYPE 45
 
 static const char *in(const char *dir, const char *name, const char *suffix)
@@ -47,7 +47,8 @@ static void load(struct bpf_object *object, struct bpf_program *prog, const char
 	}
 	if (bpf_program__pin(prog, in(dir, name, "")))
 		die("%s", name);
-	bpf_object__for_each_map(map, object) {
+	bpf_object__for_each_map(map, object)
+	{
 		if (bpf_map__pin(map, in(dir, name, bpf_map__name(map))))
 			die("%s", bpf_map__name(map));
 	}
@@ -55,7 +56,7 @@ static void load(struct bpf_object *object, struct bpf_program *prog, const char
 		attach(prog, dir);
 }
 
-/* Only its number @which. Return: whether there is one. */
+/* Load only program number @which. Return: false if there is none. */
 static int load_one(int which, char **argv, int target)
 {
 	struct bpf_object *object = bpf_object__open(argv[1]);
@@ -64,7 +65,8 @@ static int load_one(int which, char **argv, int target)
 
 	if (!object)
 		die("%s", argv[1]);
-	bpf_object__for_each_program(prog, object) {
+	bpf_object__for_each_program(prog, object)
+	{
 		bpf_program__set_autoload(prog, i == which);
 		if (i++ == which)
 			chosen = prog;
@@ -75,7 +77,7 @@ static int load_one(int which, char **argv, int target)
 	return !!chosen;
 }
 
-/* A program that is refused is an answer, not a failure. */
+/* Suppress libbpf's messages: a refused program is a valid result. */
 static int no_print(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	(void)level, (void)fmt, (void)args;

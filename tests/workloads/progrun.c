@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * progrun [OPTION...] PATH TIMES [ARG [CPU]]: test-run the BPF program pinned at PATH so often. ARG is
- * the first argument of a raw tracepoint or system call program (the second is the address of 64 bytes);
- * programs of networks get a small packet. On that CPU: raw
- * tracepoints only. The program's own results mean nothing here.
+ * progrun [OPTION...] PATH TIMES [ARG [CPU]]: test-run the BPF program pinned at PATH TIMES times. ARG is
+ * the first argument of a raw tracepoint or system call program (the second is the address of 64 bytes).
+ * Network programs get a small packet. Only raw tracepoints can run on a given CPU. The program's
+ * results are ignored.
  *
- * -t	say how many nanoseconds each took
- * -a TRACEPOINT	meanwhile it is attached to this raw tracepoint
- * -i US	meanwhile a timer interrupts, so many microseconds after the last time one began
- * -s	sleep between any two, for context switches
- * -n	do not run it: load one without BTF and pin it there
- * -f	the 64 bytes are on a page that is not there: the program sleeps until another thread brings it
+ * -t	print how many nanoseconds each execution took
+ * -a TRACEPOINT	attach the program to this raw tracepoint meanwhile
+ * -i US	let a timer interrupt meanwhile, so many microseconds after the last execution began
+ * -s	sleep between any two executions, for context switches
+ * -n	do not run a program: load one without BTF and pin it at PATH
+ * -f	put the 64 bytes on a missing page: the program sleeps until another thread provides it
  */
 #include "workload.h"
 #include <fcntl.h>
@@ -63,8 +63,8 @@ static int start_timer(unsigned long us)
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
 	struct itimerspec spec = {
-		.it_interval = { .tv_nsec = us * 1000 },
-		.it_value = { .tv_nsec = us * 1000 },
+		.it_interval = {.tv_nsec = us * 1000},
+		.it_value = {.tv_nsec = us * 1000},
 	};
 
 	if (timerfd_settime(fd, 0, &spec, NULL))
@@ -72,7 +72,7 @@ static int start_timer(unsigned long us)
 	return fd;
 }
 
-/* Whoever reads the page first waits a moment. */
+/* Provide each missing page after a moment, so that its reader sleeps. */
 static void *bring_pages(void *data)
 {
 	int fd = *(int *)data;
@@ -80,7 +80,7 @@ static void *bring_pages(void *data)
 
 	while (read(fd, &msg, sizeof(msg)) == sizeof(msg)) {
 		struct uffdio_zeropage zero = {
-			.range = { msg.arg.pagefault.address & -4096ULL, 4096 },
+			.range = {msg.arg.pagefault.address & -4096ULL, 4096},
 		};
 
 		usleep(1000);
@@ -93,9 +93,9 @@ static void *bring_pages(void *data)
 static void *missing_page(void)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register reg = {
-		.range = { (unsigned long)page, 4096 },
+		.range = {(unsigned long)page, 4096},
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	static int fd;
@@ -114,7 +114,7 @@ static void run(int fd, unsigned long times, int argc, char **argv, int is_sleep
 {
 	union bpf_attr attr = {};
 	static char packet[64], out[256];
-	__u64 args[12] = { number(argc, argv, 2, 0), (unsigned long)(page ? page : packet) };
+	__u64 args[12] = {number(argc, argv, 2, 0), (unsigned long)(page ? page : packet)};
 
 	attr.test.prog_fd = fd;
 	switch (type_of(fd)) {
@@ -146,7 +146,7 @@ static void run(int fd, unsigned long times, int argc, char **argv, int is_sleep
 			die("test run %lu", i);
 		if (is_sleepy)
 			usleep(1);
-		/* It goes on when it has been read. */
+		/* The timer must be read before it fires again. */
 		if (timer >= 0 && read(timer, out, sizeof(__u64)) < 0 && errno != EAGAIN)
 			die("timer");
 	}
@@ -156,8 +156,8 @@ static void pin_without_btf(const char *path)
 {
 	/* return 0 */
 	static const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
 	};
 	union bpf_attr attr = {
 		.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
@@ -186,18 +186,32 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "+ta:i:sfn")) != -1) {
 		switch (option) {
-		case 't': is_timed = 1; break;
-		case 'a': tracepoint = optarg; break;
-		case 'i': us = strtoul(optarg, NULL, 0); break;
-		case 's': is_sleepy = 1; break;
-		case 'n': without_btf = 1; break;
-		case 'f': page = missing_page(); break;
-		default: argc = 0;
+		case 't':
+			is_timed = 1;
+			break;
+		case 'a':
+			tracepoint = optarg;
+			break;
+		case 'i':
+			us = strtoul(optarg, NULL, 0);
+			break;
+		case 's':
+			is_sleepy = 1;
+			break;
+		case 'n':
+			without_btf = 1;
+			break;
+		case 'f':
+			page = missing_page();
+			break;
+		default:
+			argc = 0;
 		}
 	}
 	argc -= optind;
 	argv += optind;
-	usage_unless(argc >= 2 - without_btf && argc < 5, "[-t] [-s] [-f] [-n] [-a TRACEPOINT] [-i US] PATH TIMES [ARG [CPU]]");
+	usage_unless(argc >= 2 - without_btf && argc < 5,
+		     "[-t] [-s] [-f] [-n] [-a TRACEPOINT] [-i US] PATH TIMES [ARG [CPU]]");
 	if (without_btf) {
 		pin_without_btf(argv[0]);
 		return 0;

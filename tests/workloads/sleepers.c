@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sleepers N: N further threads, with small stacks, that only sleep; prints "ready" when they are
- * there. SIGTERM ends it.
+ * sleepers N: start N further threads, with small stacks, that only sleep, and print "ready". SIGTERM
+ * ends the program.
  */
 #include "workload.h"
 #include <limits.h>

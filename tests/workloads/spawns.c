@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spawns N PROGRAM [ARGUMENT...]: N children one after the other that execute PROGRAM: by turns
- * through vfork() and posix_spawn(). Waits for each; all must end with 0.
+ * spawns N PROGRAM [ARGUMENT...]: start N children one after the other that execute PROGRAM, through
+ * vfork() and posix_spawn() in turn. Wait for each; all must exit with 0.
  */
 #include "workload.h"
 #include <spawn.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spin N: N iterations of a loop of 2 instructions, and nothing else.
- * Prints nothing. Instructions in user space: 2 * N + a constant (start and exit), which is
- * the same for numbers of the same length: the command line is parsed and copied.
+ * spin N: execute N iterations of a loop of 2 instructions, and nothing else.
+ * Instructions in user space: 2 * N + a constant (start and exit). The constant depends on the length
+ * of the number, because the program parses and copies its command line.
  */
 #include "workload.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spinfor SECONDS: keeps one CPU busy until CLOCK_MONOTONIC has advanced that far.
- * SECONDS may have a fraction. Under QEMU CPUs take turns of up to 100 ms, so that a CPU that spins
- * would delay each wait of another one for it by as much. The hint makes turns short; it changes
- * nothing for the kernel: it is no system call, and the task never leaves its CPU.
+ * spinfor SECONDS: keep one CPU busy until CLOCK_MONOTONIC has advanced that far.
+ * SECONDS may have a fraction. Under QEMU, CPUs take turns of up to 100 ms, and a spinning CPU would
+ * delay each wait of another CPU by as much. The hint makes turns short. The kernel sees no difference:
+ * the hint is not a system call, and the task never leaves its CPU.
  */
 #include "workload.h"
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BPF programs to be counted in test runs: loops of known length, and types that hooks.bpf.c has not. */
+/* BPF programs to be counted in test runs: loops of known length, and types that hooks.bpf.c lacks. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -8,14 +8,14 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define MAX_LOOPS 4000
 
-/* Each round is the same few instructions. */
+/* Execute the same few instructions @n times. */
 static __attribute__((always_inline)) void spin(__u64 n)
 {
 	for (__u64 i = 0; i < MAX_LOOPS && i < n; i++)
 		asm volatile("" : "+r"(i));
 }
 
-/* Test runs: loops as the first argument says. */
+/* For test runs: loop as often as the first argument asks. */
 SEC("raw_tp")
 int target_loop(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -23,7 +23,7 @@ int target_loop(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The same once more, to be counted at the same time. */
+/* The same, to be counted at the same time. */
 SEC("raw_tp")
 int target_twin(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -37,7 +37,7 @@ int target_empty(void *ctx)
 	return 0;
 }
 
-/* Its work is in a program of its own. */
+/* Do the work of the next program in a subprogram. */
 static __attribute__((noinline)) int work(__u64 n)
 {
 	for (__u64 i = 0; i < MAX_LOOPS && i < n; i++)
@@ -51,7 +51,7 @@ int target_subprog(struct bpf_raw_tracepoint_args *ctx)
 	return work(ctx->args[0]);
 }
 
-/* Tail calls: the first calls the second, once that is in the map. */
+/* For tail calls: the first program calls the second one, once the map has that. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__type(key, __u32);
@@ -73,7 +73,7 @@ int target_tail(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Real runs, and how many they were as the program itself counts them. */
+/* The programs' own counts of their executions. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -89,7 +89,7 @@ static __attribute__((always_inline)) void see(__u32 which)
 		__sync_fetch_and_add(nr, 1);
 }
 
-/* Loops long when its argument is an address, as that of a tracepoint is. */
+/* Loop long if the argument is an address, like a tracepoint's. */
 SEC("raw_tp")
 int target_seen(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -98,7 +98,7 @@ int target_seen(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Only test runs. */
+/* For test runs only. */
 SEC("xdp")
 int target_xdp(struct xdp_md *ctx)
 {
@@ -117,7 +117,7 @@ int target_lwt_xmit(struct __sk_buff *skb)
 	return 0;
 }
 
-/* Reads user memory so often: other tasks may run meanwhile. */
+/* The argument: how often to read user memory, which lets the program sleep and other tasks run. */
 struct reads {
 	__u64 nr;
 	__u64 from;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * thread_exec N ITER: N times, a thread that is not the first executes this program again, which
- * ends all others and makes it the first: tids change owners. Each time the new thread spins ITER
- * times before and the first thread ITER times before it makes the thread.
+ * thread_exec N ITER: N times, let a second thread execute this program again. The exec ends all other
+ * threads and makes it the first one: tids change owners. Each time the second thread spins ITER times
+ * before its exec, and the first one ITER times before it starts the second.
  * Instructions in user space: 4 * N * ITER + N * a constant + a constant.
  */
 #include "workload.h"

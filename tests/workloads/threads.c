@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * threads N ITER: N threads at the same time, each spinning ITER times; the first only waits.
+ * threads N ITER: start N threads at the same time that spin ITER times each. The main thread waits.
  * Instructions in user space: 2 * N * ITER + N * a constant + a constant.
  */
 #include "workload.h"

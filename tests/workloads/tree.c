@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tree DEPTH FANOUT ITER: a tree of processes. Each spins ITER times, then has FANOUT children at
- * the same time, down to DEPTH levels below the first (0: the first alone), and waits for them.
+ * tree DEPTH FANOUT ITER: make a tree of processes. Each spins ITER times, forks FANOUT children at
+ * the same time, and waits for them, down to DEPTH levels below the first (0: the first alone).
  * 1 + FANOUT + FANOUT^2 + ... + FANOUT^DEPTH processes.
  */
 #include "workload.h"

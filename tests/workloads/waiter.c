@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * waiter [ITER]: prints "ready", sleeps until SIGTERM or SIGUSR1, spins ITER times, exits with 0.
- * SIGUSR1 may come again and again with ITER: the program spins and sleeps on; SIGTERM ends it
- * after spinning once more.
+ * waiter [ITER]: print "ready", sleep until SIGTERM or SIGUSR1, spin ITER times, exit with 0.
+ * With ITER, the program sleeps again after each SIGUSR1. SIGTERM ends it after spinning once more.
  */
 #include "workload.h"
 #include <signal.h>
@@ -15,7 +14,7 @@ int main(int argc, char **argv)
 
 	usage_unless(argc <= 2, "[ITER]");
 	iter = number(argc, argv, 1, 0);
-	/* Blocked and waited for: none gets lost between looking and sleeping. */
+	/* Block the signals and wait for them: none gets lost between a check and the sleep. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGUSR1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the workloads share: a loop of known length, numbers from the command line, dying. */
+/* Helpers of all workloads: a loop of known length, numbers from the command line, die(). */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -13,17 +13,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define die(...) do {							\
-	int errno_ = errno;						\
-	fprintf(stderr, "%s: ", program_invocation_short_name);		\
-	fprintf(stderr, __VA_ARGS__);					\
-	if (errno_)							\
-		fprintf(stderr, ": %s", strerror(errno_));		\
-	fputc('\n', stderr);						\
-	exit(1);							\
-} while (0)
+#define die(...)                                                                                   \
+	do {                                                                                       \
+		int errno_ = errno;                                                                \
+		fprintf(stderr, "%s: ", program_invocation_short_name);                            \
+		fprintf(stderr, __VA_ARGS__);                                                      \
+		if (errno_)                                                                        \
+			fprintf(stderr, ": %s", strerror(errno_));                                 \
+		fputc('\n', stderr);                                                               \
+		exit(1);                                                                           \
+	} while (0)
 
-/* Exactly 2 * n instructions: n times subtract, branch. Nothing at all for n = 0. */
+/* Execute exactly 2 * n instructions: n times subtract, branch. */
 static inline void spin(unsigned long n)
 {
 	if (!n)
@@ -39,7 +40,7 @@ static inline void spin(unsigned long n)
 #endif
 }
 
-/* The n-th argument as a number; @fallback if there is none. Not inline: main() may vfork(). */
+/* Return: the n-th argument as a number, or @fallback. Not inline, because main() may vfork(). */
 __attribute__((noinline, unused)) static unsigned long number(int argc, char **argv, int n,
 							      unsigned long fallback)
 {
@@ -63,7 +64,7 @@ static inline void usage_unless(int ok, const char *arguments)
 	exit(2);
 }
 
-/* Waits for a child and dies unless it ended well. */
+/* Wait for a child, and die unless it exited with 0. */
 static inline void reap(pid_t pid)
 {
 	int status;
@@ -77,7 +78,7 @@ static inline void reap(pid_t pid)
 		die("child %d ended with wait status %#x", pid, status);
 }
 
-/* So many children, one after the other, each of which spins. */
+/* Fork children one after the other, each of which spins. */
 static inline void spin_in_children(unsigned long nr, unsigned long iter)
 {
 	while (nr--) {

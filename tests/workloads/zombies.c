@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zombies N: prints "ready" and sleeps. At SIGUSR1 it has N children that end at once, and prints
- * "ended"; at the next it waits for them, so that they are released, and prints "released".
+ * zombies N: print "ready" and sleep. At SIGUSR1, fork N children that end at once, and print "ended".
+ * At the next SIGUSR1, wait for them, so that the kernel releases them, and print "released".
  */
 #include "workload.h"
 #include <signal.h>

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPF_SAMPLE_H
+#define PERF_BPF_SAMPLE_H
+
+/*
+ * Structs and limits shared by the sampling programs and user space. Sessions of different builds
+ * also meet here: any change of a struct or of its meaning raises LEADER_LAYOUT.
+ */
+#include "leader.h"
+
+/* Sessions that sample at a time, and events that are sampled at a time. */
+#define MAX_SAMPLERS	 64
+#define MAX_SAMPLE_SLOTS 32
+
+/* CPUs that a sampling session can choose from; others are always sampled. */
+#define MAX_SAMPLE_CPUS 8192
+
+/* Entries of a table. A new key looks at so many of them before it is lost. */
+#define SAMPLE_ROWS   2048
+#define SAMPLE_PROBES 16
+
+/*
+ * The store of stacks of a CPU is a ring of words. A stack is two words of header and its frames. Its
+ * position only grows; it is intact until the ring comes around. Frames are written behind the last
+ * stack before it is known whether the stack is new.
+ */
+#define STORE_WORDS	 32768
+#define STACK_FRAMES	 127
+#define STACK_HEADER	 2
+#define STACK_WORDS	 (STACK_HEADER + STACK_FRAMES)
+#define STORE_INDEX_BITS 12
+#define STORE_WAYS	 4
+
+/* The second word of a stack's header. */
+#define STACK_NR(word)	   ((__u32)(word)&0xff)
+#define STACK_OF_USER	   0x100
+#define STACK_UNREADABLE   0x200
+#define STACK_HEAD(nr, of) ((__u64)(nr) | (of))
+#define STACK_NO_USER	   1	       /* as a position: no user stack could be read */
+#define STACK_FIRST	   STORE_WORDS /* position of the first stack; 0: none */
+
+/* sample_key.flags */
+#define SAMPLED_USER	    0x100 /* besides the number of the slot */
+#define SAMPLED_SLOT(flags) ((flags)&0xff)
+
+/* The key of a row: all its samples have it in common. */
+struct sample_key {
+	__u64 kernel_stack; /* positions in the store */
+	__u64 user_stack;
+	__u64 start_ns; /* of the process, CLOCK_BOOTTIME */
+	__u64 cgroup;
+	__u64 ip;
+	__u64 addr;
+	__u32 pid;
+	__u32 exec_id;
+	__u32 tid;
+	__s32 prio;
+	__u64 flags;
+};
+
+#define SAMPLE_KEY_WORDS (sizeof(struct sample_key) / 8)
+
+/* Parts of a key that a session can choose, and what its samples need. */
+#define SAMPLE_NEEDS_KERNEL_STACK 0x01
+#define SAMPLE_NEEDS_USER_STACK	  0x02
+#define SAMPLE_NEEDS_ADDR	  0x04
+#define SAMPLE_NEEDS_CGROUP	  0x08
+#define SAMPLE_NEEDS_COMM	  0x10
+
+struct sample_row {
+	struct sample_key key;
+	__u64 nr; /* samples; 0: free */
+	__u64 weight;
+	char comm[16];
+};
+
+struct sample_count {
+	__u64 nr;
+	__u64 weight;
+};
+
+/* The counts of a slot's event on one CPU. The programs on that CPU write them. */
+struct sample_seen {
+	struct sample_count all;
+	struct sample_count idle; /* of `all`: the idle task's */
+};
+
+/* A reading of a slot's event on one CPU, by on_sample_sync. */
+struct sample_reading {
+	__u64 counter;
+	__u64 enabled_ns;
+	__u64 running_ns;
+	struct sample_seen seen; /* at the same moment */
+	__u64 err; /* errno of the read; the numbers before it are then those of an older one */
+};
+
+/* One event of one session on one CPU. */
+struct sample_event {
+	__u64 period; /* its samples' weight if it is above the event's: thinned; 0: never */
+	__u64 credit; /* weight of samples since the last one that was kept */
+	struct sample_count lost; /* no room in the table */
+	__u32 takes_idle;
+	__u32 pad;
+};
+
+/*
+ * A session's tables on one CPU. The CPU's programs write one half; a sync makes it still and turns to
+ * the other, which the session has emptied. The session writes `needs`, `mask` and `event` before the start.
+ */
+struct sample_table {
+	__u32 is_on;
+	__u32 half;  /* the one being written; only on_sample_sync changes it */
+	__u32 needs; /* SAMPLE_NEEDS_* */
+	__u32 pad;
+	__u64 mask[SAMPLE_KEY_WORDS]; /* the bits of a sample that the session's key has */
+	struct sample_event event[MAX_SAMPLE_SLOTS];
+	struct sample_reading reading[MAX_SAMPLE_SLOTS];
+	struct sample_row rows[2][SAMPLE_ROWS];
+};
+
+/* The state of a slot on one CPU. Only the holder of the lock changes it, or has on_sample_sync do so. */
+struct sample_base {
+	__u64 counter; /* of earlier events in this place */
+	__u64 enabled_ns;
+	__u64 running_ns;
+	__u64 last; /* its count at its last sample, where that makes the weight */
+	__u64 rate; /* of the event in place, by the slot's class; 0: none, or it is to be replaced */
+	__u32 epoch; /* of the CPU when it was opened */
+	__u32 gen; /* of its program; 0: none. Samples of others are not counted, nor are they read */
+};
+
+/* Sampling on one CPU. */
+struct sample_cpu {
+	struct sample_seen seen[MAX_SAMPLE_SLOTS];
+	struct sample_base base[MAX_SAMPLE_SLOTS];
+	__u64 head; /* position of the next stack; 0: none yet */
+	__u64 index[1 << STORE_INDEX_BITS];
+	__u64 words[STORE_WORDS + STACK_WORDS];
+};
+
+enum sample_class {
+	SAMPLE_CLASS_NONE,
+	SAMPLE_CLASS_PERIOD, /* a fixed period */
+	SAMPLE_CLASS_FREQ,   /* the kernel adapts the period */
+};
+
+/* An event that is sampled. User space writes it under the lock. */
+struct sample_slot {
+	__u32 class;	 /* enum sample_class, 0: free. Written last, reset first */
+	__u32 with_addr; /* its samples have the data address */
+	__u32 needs;	 /* of all its users */
+	__u32 pad;
+	__u64 users; /* bit per sampler */
+	struct attr_key key;
+};
+
+/* A sampling session. User space writes it under the lock. */
+struct sampler_place {
+	__u32 token;   /* of the session; 0: free. Written last */
+	__u32 session; /* its number */
+	__u32 needs;   /* SAMPLE_NEEDS_* */
+	__u32 pad;
+	__u64 rate[MAX_SAMPLE_SLOTS];		/* period, or frequency, by the slot's class */
+	__u64 other_cpus[MAX_SAMPLE_CPUS / 64]; /* CPUs that it does not sample */
+};
+
+/* The one value of `sample_plan`. */
+struct sample_plan {
+	__u64 of_tasks;	  /* bit per sampler: it samples the tasks of its scopes */
+	__u64 of_cgroups; /* the same of cgroups */
+	struct sample_slot slot[MAX_SAMPLE_SLOTS];
+	struct sampler_place sampler[MAX_SAMPLERS];
+	__u32 gen; /* of the last program that was loaded */
+	__u32 pad;
+	__u8 sampler_of[MAX_SESSIONS]; /* a session's sampler plus 1; 0: it does not sample */
+};
+
+/* Operations of on_sample_sync, in this order. */
+#define SAMPLE_OFF   0x01 /* no more samples for the session on this CPU */
+#define SAMPLE_FLIP  0x02 /* turn to the other half of its table */
+#define SAMPLE_READ  0x04 /* read the slots of the mask into its table */
+#define SAMPLE_ON    0x08
+#define SAMPLE_CLOSE 0x10 /* add the last reading of the slots to their bases */
+
+#ifndef __bpf__
+static_assert(sizeof(struct sample_key) == 72, "shared layout");
+static_assert(sizeof(struct sample_row) == 104, "shared layout");
+static_assert(sizeof(struct sample_table) % 8 == 0, "mapped as whole words");
+static_assert(sizeof(struct sample_cpu) % 8 == 0, "mapped as whole words");
+static_assert(sizeof(struct sample_plan) % 8 == 0, "mapped as whole words");
+#endif
+
+#endif

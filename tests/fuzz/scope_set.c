@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Puts any numbers into the tables of scope sets, scopes, events and plans, and changes them between any two
+ * looks at them. The code must stay within the tables, and every loop must end. Hooks make changes that an
+ * input repeats exactly; a thread makes changes at any moment.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bperf/prog_columns.h"
+#include "util/bperf/registry.h"
+#include "util/bperf/event_set.h"
+#include "util/bperf/scope_set.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define NR_CPUS	  2
+#define NR_CHUNKS 3
+
+/* One change: the table, entry and field of the word to change. */
+struct change {
+	uint8_t table;
+	uint8_t field; /* word in the entry */
+	uint16_t entry;
+	uint32_t value;
+};
+
+/* An operation. It has the size of a change, so that the input can mix both. */
+struct op {
+	uint8_t what;
+	uint8_t nr;
+	uint16_t a;
+	uint32_t b;
+};
+
+static_assert(sizeof(struct change) == 8 && sizeof(struct op) == 8, "as read from the input");
+
+/* The tables. Each has a heap block of its own, so that the sanitizer finds accesses behind its end. */
+static struct {
+	struct registry *reg;
+	struct reg_scope_set *scope_set;
+	struct reg_set *set;
+	struct sum_block *chunk[NR_CHUNKS];
+	struct prog_columns *plan;
+} memory;
+
+static const struct table {
+	size_t offset, stride; /* in the registry */
+	uint32_t nr;
+} registry_tables[] = {
+	{offsetof(struct registry, nr_scope_sets), 4, 4},
+	{offsetof(struct registry, scope_set_gen), 8, 2},
+	{offsetof(struct registry, scope), sizeof(struct reg_scope), MAX_SCOPES},
+	{offsetof(struct registry, event), sizeof(struct reg_event), MAX_EVENTS},
+	{offsetof(struct registry, session), sizeof(struct reg_session), MAX_SESSIONS},
+	{offsetof(struct registry, pair), sizeof(struct reg_pair), MAX_PAIRS},
+};
+
+#define NR_REGISTRY_TABLES (sizeof(registry_tables) / sizeof(*registry_tables))
+
+static const struct change *changes;
+static size_t nr_changes, next_change;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t nr_steps;
+
+static void apply(const struct change *change)
+{
+	uint32_t table = change->table % (NR_REGISTRY_TABLES + 6), *word;
+
+	if (table < NR_REGISTRY_TABLES) {
+		const struct table *where = &registry_tables[table];
+
+		word = (uint32_t *)((uint8_t *)memory.reg + where->offset +
+				    change->entry % where->nr * where->stride +
+				    change->field * 4 % where->stride);
+	} else if (table == NR_REGISTRY_TABLES) {
+		word = (uint32_t *)memory.plan + change->field % (sizeof(*memory.plan) / 4);
+	} else if (table == NR_REGISTRY_TABLES + 1) {
+		word = (uint32_t *)&memory.set[change->entry % MAX_SETS] +
+		       change->field % (sizeof(*memory.set) / 4);
+	} else {
+		/* Prefer low numbers: all other entries refer to them. */
+		uint32_t scope_set = change->entry % (table % 2 ? 16 : MAX_SCOPE_SETS);
+
+		word = (uint32_t *)&memory.scope_set[scope_set] +
+		       change->field % (sizeof(*memory.scope_set) / 4);
+	}
+	__atomic_store_n(word, change->value, __ATOMIC_RELAXED);
+}
+
+static void change_one(void)
+{
+	if (nr_changes)
+		apply(&changes[next_change++ % nr_changes]);
+}
+
+/* Make one change. There is a limit: a change at every step could keep a correct loop from its end. */
+static void on_step(const char *name)
+{
+	(void)name;
+	if (++nr_steps < 1000)
+		change_one();
+}
+
+static void *change_at_any_time(void *arg)
+{
+	for (uint32_t n = 0;; n++) {
+		pthread_mutex_lock(&lock);
+		for (int i = 0; i < 8 && nr_changes; i++)
+			apply(&changes[(n * 8 + i) % nr_changes]);
+		pthread_mutex_unlock(&lock);
+		sched_yield();
+	}
+	return arg;
+}
+
+static struct sum_block *block(void *ctx, int chunk, int cpu)
+{
+	(void)ctx;
+	assert(cpu >= 0 && cpu < NR_CPUS);
+	on_step("block");
+	return chunk >= 0 && chunk < NR_CHUNKS ? &memory.chunk[chunk][cpu] : NULL;
+}
+
+static int add_chunk(void *ctx, int chunk)
+{
+	(void)ctx;
+	return chunk < MAX_CHUNKS ? -ENOMEM : -EINVAL;
+}
+
+/* --- the registry --- */
+
+static bool is_alive(void *ctx, __u32 token)
+{
+	(void)ctx;
+	on_step("alive");
+	return token % 2;
+}
+
+static void check_group(int first, int nr)
+{
+	assert(first >= 0 && nr >= 1 && first + nr <= MAX_EVENTS);
+	on_step("group");
+}
+
+static int open_events(void *ctx, int first, int nr)
+{
+	(void)ctx;
+	check_group(first, nr);
+	return first % 3 ? 0 : -ENODEV;
+}
+
+static void announce(void *ctx, int first, int nr)
+{
+	(void)ctx;
+	check_group(first, nr);
+}
+
+static bool withdraw(void *ctx, int first, int nr, bool is_retry)
+{
+	(void)ctx;
+	check_group(first, nr);
+	return !is_retry;
+}
+
+static bool is_foreign(void *ctx, int slot)
+{
+	(void)ctx;
+	assert(slot >= 0 && slot < MAX_EVENTS);
+	return slot % 2;
+}
+
+static void work_at_events(const struct op *op)
+{
+	const struct registry_io io = {
+		.is_alive = is_alive,
+		.open = open_events,
+		.announce = announce,
+		.withdraw = withdraw,
+		.close = announce,
+		.step = on_step,
+	};
+	static const struct attr_key keys[4];
+	int session = op->a % MAX_SESSIONS, nr = 1 + op->nr % 4, first;
+	bool is_new;
+
+	switch (op->b % 5) {
+	case 0:
+		registry__repair(memory.reg, &io, op->nr % 2 ? session : -1);
+		break;
+	case 1:
+		first = registry__claim(memory.reg, &io, session, keys, nr, &is_new);
+		if (first >= 0 && is_new)
+			registry__open(memory.reg, &io, first);
+		break;
+	case 2:
+		registry__leave_all(memory.reg, &io, session);
+		registry__close(memory.reg, &io, session);
+		break;
+	case 3:
+		(void)registry__find(memory.reg, keys, nr);
+		break;
+	case 4:
+		(void)prog_columns__update(memory.reg, &memory.reg->pair[op->nr], memory.plan,
+					   is_foreign, NULL, &is_new);
+		break;
+	}
+}
+
+/* --- scope sets --- */
+
+static void add_sums(const struct scope_tables *c, int scope_set)
+{
+	const __u64 seq = 0;
+	struct scope_sets_view view;
+	struct sum total = {};
+	int nr_walked = 0;
+
+	scope_set__begin_read(c, &view);
+	for_each_parent(c, walk, scope_set) {
+		assert(walk.scope_set < MAX_SCOPE_SETS && walk.scope < MAX_SCOPES);
+		assert(nr_walked++ <= MAX_REPLACED + MAX_SCOPES);
+		on_step("walked");
+	}
+	for (int slot = 0; slot < 8; slot++) {
+		int event = scope_set__event(c, scope_set, slot);
+
+		assert(event < SET_EVENTS);
+		if (event >= 0 && !scope_set__is_given_up(&view, scope_set))
+			(void)scope_set__add_sum(c, &view, scope_set, event, slot % NR_CPUS, &seq,
+						 &total);
+	}
+	(void)scope_set__end_read(c, &view);
+}
+
+static void check_scope_set(int scope_set)
+{
+	assert(scope_set < MAX_SCOPE_SETS);
+}
+
+static void work_at_scope_sets(struct scope_tables *c, const struct op *op)
+{
+	int scope_set = op->b % (op->nr % 2 ? 16 : MAX_SCOPE_SETS),
+	    scope = 1 + op->a % (MAX_SCOPES - 1);
+	__u16 slots[SET_EVENTS];
+	__u8 is_switches[SET_EVENTS] = {};
+	int nr = op->nr % (SET_EVENTS + 1);
+
+	switch (op->what % 10) {
+	case 0:
+		scope_set__repair(c);
+		break;
+	case 1:
+		for (int i = 0; i < nr; i++)
+			slots[i] = op->a % 64 + i;
+		(void)event_set__add(c, slots, is_switches, nr);
+		break;
+	case 2:
+		(void)scope_set__add_scope(c, op->a % MAX_SESSIONS, op->b % MAX_SETS, op->nr % 2,
+					   op->nr / 2);
+		break;
+	case 3:
+		check_scope_set(scope_set__with(c, scope_set, scope));
+		break;
+	case 4:
+		check_scope_set(scope_set__without(c, scope_set, op->a % 4));
+		break;
+	case 5:
+		(void)scope_set__contain(c, scope_set, scope);
+		(void)scope_set__of_cgroups(c, scope_set);
+		break;
+	case 6:
+		check_scope_set(scope_set__add_pool_entry(c, op->a % MAX_SETS));
+		break;
+	case 7:
+		(void)scope_set__merge_into(c, scope_set, op->a % 16);
+		break;
+	case 8:
+		add_sums(c, scope_set);
+		break;
+	case 9:
+		work_at_events(op);
+		break;
+	}
+}
+
+static void make_memory(void)
+{
+	pthread_t thread;
+
+	memory.reg = malloc(sizeof(*memory.reg));
+	memory.scope_set = malloc(MAX_SCOPE_SETS * sizeof(*memory.scope_set));
+	memory.set = malloc(MAX_SETS * sizeof(*memory.set));
+	memory.plan = malloc(sizeof(*memory.plan));
+	for (int i = 0; i < NR_CHUNKS; i++)
+		memory.chunk[i] = calloc(NR_CPUS, sizeof(struct sum_block));
+	assert(memory.reg && memory.scope_set && memory.set && memory.plan &&
+	       memory.chunk[NR_CHUNKS - 1]);
+	assert(!pthread_create(&thread, NULL, change_at_any_time, NULL));
+}
+
+static void begin(const uint8_t *data, size_t nr)
+{
+	memset(memory.reg, 0, sizeof(*memory.reg));
+	memset(memory.scope_set, 0, MAX_SCOPE_SETS * sizeof(*memory.scope_set));
+	memset(memory.set, 0, MAX_SETS * sizeof(*memory.set));
+	memset(memory.plan, 0, sizeof(*memory.plan));
+	memory.reg->nr_scope_sets = memory.reg->nr_scopes = 1;
+	nr_steps = next_change = 0;
+	changes = (const struct change *)data;
+	nr_changes = nr;
+}
+
+/* Use half of the input as changes of the memory, the other half as operations. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct scope_tables c = {
+		.nr_cpus = NR_CPUS, .block = block, .add_chunk = add_chunk, .step = on_step};
+	size_t nr = size / sizeof(struct op), nr_ops = nr / 2;
+	struct op *copy = malloc(nr * sizeof(*copy) + 1);
+
+	assert(copy);
+	memcpy(copy, data, nr * sizeof(*copy));
+	if (!memory.reg)
+		make_memory();
+	c.reg = memory.reg;
+	c.scope_set = memory.scope_set;
+	c.set = memory.set;
+	pthread_mutex_lock(&lock);
+	begin((const uint8_t *)(copy + nr_ops), nr - nr_ops);
+	pthread_mutex_unlock(&lock);
+	for (size_t i = 0; i < nr - nr_ops; i += 2)
+		change_one();
+	for (size_t i = 0; i < nr_ops; i++)
+		work_at_scope_sets(&c, &copy[i]);
+	pthread_mutex_lock(&lock);
+	nr_changes = 0;
+	pthread_mutex_unlock(&lock);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# System calls that fail: each failure has a line that names it, nothing hangs, nothing stays behind.
+
+load helpers
+
+requirements() {
+	require_root
+}
+
+teardown() {
+	end_jobs
+	remove_map
+	[ -z "$(find /sys/fs/bpf -path "$ATTR_MAP*")" ]
+}
+
+# failing FAULT COMMAND... : with that fault by strace; stderr is in $err, the exit status in $status
+failing() {
+	local fault=$1
+	shift
+	err=$BATS_TEST_TMPDIR/err status=0
+	timeout 60 strace -qq -o /dev/null -e "inject=$fault" "$@" >/dev/null 2>"$err" 3>&- || status=$?
+	cat "$err"
+}
+
+# with_files N COMMAND... : the same with so many open files, which perf may not raise
+with_files() {
+	local nr=$1
+	shift
+	err=$BATS_TEST_TMPDIR/err status=0
+	setpriv --bounding-set -sys_resource --inh-caps -sys_resource \
+		bash -c 'ulimit -n "$0" && exec "$@"' "$nr" "$@" >/dev/null 2>"$err" 3>&- || status=$?
+}
+
+@test "with too few open files, a session works, or one line names the limit" {
+	local nr form
+	local -A forms=(
+		[plain]='-e page-faults'
+		[system]='-a -e page-faults'
+		[shared]="--bpf-counters --bpf-attr-map $ATTR_MAP -e page-faults"
+		[cgroup]="--bpf-counters --bpf-attr-map $ATTR_MAP -a -e page-faults --for-each-cgroup /"
+	)
+	for nr in $(seq 5 12) 16 20 32 64 100 128; do
+		for form in "${!forms[@]}"; do
+			with_files "$nr" perf stat -x, --log-fd 2 ${forms[$form]} true
+			echo "$form with $nr: status $status"
+			cat "$err"
+			if [ "$status" = 0 ]; then
+				grep -q '^[0-9]*,,page-faults,' "$err"
+			else
+				[ "$status" = 1 ]
+				[ "$(grep -ci 'too many open files: raise the limit with ulimit -n\|too many open files: the limit is .*: raise the limit with ulimit -n' "$err")" = 1 ]
+			fi
+		done
+	done
+}
+
+@test "perf names a lock that the kernel refuses" {
+	failing flock:error=ENOLCK perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs true
+	[ "$status" = 1 ]
+	grep -q '^perf stat: .*No locks available' "$err"
+}
+
+@test "an event that cannot be enabled is not counted, and a line gives the reason" {
+	failing ioctl:error=EIO perf stat -v -x, -a -C 0 -e page-faults true
+	[ "$status" = 0 ]
+	grep -q '^<not counted>,,page-faults,' "$err"
+	grep -q "^perf stat: 'page-faults': 2 times it could not be read or switched (Input/output error): its counts may be wrong$" "$err"
+}
+
+@test "an event that cannot be read ends neither the session nor the command" {
+	local nr
+	# reads of others come first: those of the event are the last two, one an interval
+	nr=$(strace -qq -e trace=read perf stat -v -I 100000 -x, -e page-faults true 2>&1 >/dev/null 3>&- | grep -c '^read(')
+	failing "read:error=EIO:when=$nr" perf stat -v -I 100000 -x, -e page-faults sh -c 'exit 3'
+	[ "$status" = 3 ]
+	grep -q "^perf stat: 'page-faults': 1 times it could not be read or switched (Input/output error): its counts may be wrong$" "$err"
+}
+
+@test "a command that another process has reaped ends the session with a line" {
+	failing wait4:error=ECHILD perf stat -x, -e page-faults true
+	[ "$status" = 1 ]
+	grep -q '^[0-9]*,,page-faults,' "$err"
+	grep -q "^perf stat: cannot tell how 'true' ended: another process has waited for it$" "$err"
+}
+
+@test "perf names the kernel's BTF if it is empty or truncated" {
+	local size
+	err=$BATS_TEST_TMPDIR/err
+	for size in 0 10 5000; do
+		head -c "$size" /sys/kernel/btf/vmlinux >"$BATS_TEST_TMPDIR/btf"
+		refute unshare -m sh -c 'mount --bind "$0" /sys/kernel/btf/vmlinux && exec "$@"' \
+			"$BATS_TEST_TMPDIR/btf" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs true 2>"$err" 3>&-
+		grep -q "(the kernel's BTF, kernel/btf/vmlinux below /sys, is empty or cut off: mount sysfs there again)$" "$err"
+	done
+}
+
+@test "perf reports a lack of memory as such" {
+	err=$BATS_TEST_TMPDIR/err
+	refute bash -c 'ulimit -v 12000 && exec "$@"' - \
+		perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs true 2>"$err" 3>&-
+	cat "$err"
+	grep -q '^perf stat: cannot share events: .*\(Cannot allocate memory\|too little memory\)' "$err"
+}

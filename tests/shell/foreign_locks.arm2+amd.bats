@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Beside followers of another implementation sessions hold their lock for short commits only. The kernel
+# traces what they do meanwhile.
+load helpers
+load foreign
+
+TRACING=/sys/kernel/tracing
+
+# trace : from here on the kernel notes locks, grace periods, sleeps, and system calls of the kind bpf
+trace() {
+	local name
+	[ -d $TRACING/events ] || mount -t tracefs tracefs $TRACING
+	echo >$TRACING/trace
+	for name in synchronize_rcu synchronize_rcu_expedited; do
+		echo "p:perf_test/$name $name" >>$TRACING/kprobe_events
+	done
+	# BPF_PROG_GET_NEXT_ID
+	echo 'cmd == 11' >$TRACING/events/syscalls/sys_enter_bpf/filter
+	set_events 1
+}
+
+set_events() {
+	local name
+	for name in syscalls/sys_{enter,exit}_flock syscalls/sys_enter_{bpf,clock_nanosleep} perf_test; do
+		echo "$1" >"$TRACING/events/$name/enable"
+	done
+}
+
+# end_trace : to $T/trace
+end_trace() {
+	set_events 0
+	echo 0 >$TRACING/events/syscalls/sys_enter_bpf/filter
+	cat $TRACING/trace >"$T/trace"
+	echo '-:perf_test/synchronize_rcu' >>$TRACING/kprobe_events
+	echo '-:perf_test/synchronize_rcu_expedited' >>$TRACING/kprobe_events
+}
+
+# under_lock : "LOCKS WAITS_OUTSIDE WAITS_UNDER PROGRAMS": how often sessions took their lock, how often they
+# slept or waited for a grace period without it and with it, and the most programs they asked the kernel for
+# while they held it. The first directory that a session locks is that of its lock.
+under_lock() {
+	awk '
+		$1 !~ /^perf-[0-9]+$/ { next }
+		{ pid = $1 }
+		match($0, /sys_flock\(fd: [0-9a-f]+, cmd: [0-9a-f]+\)/) {
+			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
+			fd[pid] = word[2]
+			cmd[pid] = word[4]
+			if (!(pid in main))
+				main[pid] = fd[pid]
+			next
+		}
+		/sys_flock -> 0x0/ && fd[pid] == main[pid] {
+			is_held[pid] = cmd[pid] != 8
+			locks += is_held[pid]
+			programs = 0
+		}
+		/sys_bpf\(/ && is_held[pid] && ++programs > most { most = programs }
+		/sys_clock_nanosleep\(|\(synchronize_rcu/ { if (is_held[pid]) under++; else outside++ }
+		END { print locks + 0, outside + 0, under + 0, most + 0 }
+	' "$T/trace"
+}
+
+# nr_programs : of the machine
+nr_programs() {
+	/usr/sbin/bpftool -j prog show | jq length
+}
+
+teardown() {
+	[ -s "$T/trace" ] || end_trace 2>/dev/null || :
+	end_jobs
+	remove_map
+}
+
+@test "serving begins, goes on with new events, and ends: no wait and no search under the lock" {
+	local n locks outside under programs
+	# With the programs that follow tasks, the machine has more than the search may look at.
+	start_run tasks -v -e cs -p $$
+	start_run long -v -a -e page-faults
+	trace
+	foreign all follow $FAULTS
+	# Whoever looks first serves.
+	wait_for grep -q "are served" "$T/tasks.err" "$T/long.err"
+	shared -x, -o "$T/out" -a -e cs,dummy true
+	n=$(nr_programs)
+	end "$foreign_pid"
+	shared -x, -o "$T/out" -a -e cs,dummy true
+	end_trace
+	read -r locks outside under programs < <(under_lock)
+	echo "# $locks locks, $outside waits without, $under with it, $programs of $n programs" >&3
+	# Once to begin, and at least four times for each of the two sessions.
+	[ "$locks" -ge 9 ]
+	# The map of differences is put into place.
+	[ "$outside" -ge 1 ]
+	[ "$under" = 0 ]
+	# Once for each event that may be followed, and for each step that asks whether any is.
+	[ "$programs" -le 8 ]
+	[ "$n" -gt 8 ]
+	end_run "$run_pid" INT 130
+	end_run "${jobs_started[0]}" INT 130
+	wait_for no_registry
+}
+
+is_stopped() {
+	grep -q ') T ' "/proc/$1/stat"
+}
+
+@test "a session that is stopped while it looks for followers, or has found them, holds no lock" {
+	local step stopped
+	start_run long -v -a -e page-faults
+	foreign all follow $FAULTS
+	wait_for grep -q "are served" "$T/long.err"
+	for step in followers-seen followers-served; do
+		background "$T/stopped.err" env PERF_TEST_STOP_AT=$step perf stat --bpf-counters \
+			--bpf-attr-map "$ATTR_MAP" -o "$T/stopped.csv" -a -e cs true
+		stopped=$!
+		wait_for is_stopped "$stopped"
+		grep -qx "stopped at $step" "$T/stopped.err"
+		flock -n "${ATTR_MAP}_lock" true
+		flock -n "${ATTR_MAP}_lock/tasks" true
+		shared -x, -o "$T/out" -a -e cs,dummy true 2>"$T/err"
+		refute grep "is held by" "$T/err"
+		kill -KILL "$stopped"
+		wait "$stopped" || :
+	done
+	end "$foreign_pid"
+	shared -x, -o "$T/out" -a -e dummy true
+	end_run "${jobs_started[0]}" INT 130
+	wait_for no_registry
+}
+
+@test "a pinned leader of another layout is looked at without the lock" {
+	local n locks outside under programs
+	start_run only -v -a -e page-faults
+	foreign all follow $FAULTS
+	wait_for grep -q "are served" "$T/only.err"
+	end_run "$run_pid" INT 130
+	rm "${ATTR_MAP}_lock/switch_"*_*
+	n=$(nr_programs)
+	trace
+	shared -x, -o "$T/out" -a -e cs true
+	end_trace
+	read -r locks outside under programs < <(under_lock)
+	echo "# $locks locks, $outside waits without, $under with it, $programs of $n programs" >&3
+	# The new leader is loaded under it, which waits.
+	[ "$locks" -ge 3 ]
+	[ "$programs" = 0 ]
+	# The pinned program and the one that follows it, at least.
+	[ "$n" -ge 2 ]
+	end "$foreign_pid"
+	shared -x, -o "$T/out" -a -e cs true
+	[ -z "$(compgen -G "${ATTR_MAP}_lock/switch_*")" ]
+	wait_for no_registry
+}
+
+@test "a program at switches that somebody else has attached delays no session of tasks" {
+	local locks outside under programs task
+	start_run long -v -a -e page-faults
+	foreign other attach $FAULTS
+	trace
+	background "$T/task.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -v -o "$T/task.csv" \
+		-p $$ -e page-faults
+	task=$!
+	# It counts: another program than the one that followers find is at switches for it.
+	wait_for grep -q poll "/proc/$task/wchan"
+	end "$foreign_pid"
+	end_run "$task" INT 130
+	end_trace
+	read -r locks outside under programs < <(under_lock)
+	echo "# $locks locks, $outside waits without, $under with it" >&3
+	# To join, to add its scope, and to leave.
+	[ "$locks" -ge 3 ]
+	[ "$under" = 0 ]
+	end_run "${jobs_started[0]}" INT 130
+	wait_for no_registry
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# How perf is compiled and linked, so that a mistake in it is hard to use; and how to do without.
+
+load helpers
+
+top=$BATS_TEST_DIRNAME/../..
+T=$BATS_TEST_TMPDIR
+
+requirements() {
+	require_commands readelf
+}
+
+# has_default_flags : the build is not for sanitizers, and no CFLAGS or LDFLAGS are against it
+has_default_flags() {
+	[ -f "$O/flags" ] || skip_or_fail "no build here"
+	! grep -qE -- '-fsanitize|-fno-stack-protector|-O0|-no-pie|-static' "$O/flags" ||
+		skip_or_fail "built with flags of somebody's own"
+}
+
+# commands VARIABLE... : what make would do for perf
+commands() {
+	make -n -C "$top" O="$T/o" "$@" all >"$T/commands" 2>"$T/err" || { cat "$T/err"; return 1; }
+	grep -e ' -c -o .*/util/lib/util\.o ' "$T/commands" >"$T/cc"
+	grep -e ' -o .*/perf .*/perf\.o ' "$T/commands" >"$T/ld"
+	grep -e ' -target bpf ' "$T/commands" >"$T/bpf"
+}
+
+has() {
+	grep -q -e " $2" "$T/$1"
+}
+
+@test "the program is position-independent" {
+	has_default_flags
+	readelf -hW "$O/perf" | grep -q 'Type: *DYN '
+	readelf -dW "$O/perf" | grep -q 'FLAGS_1.* PIE'
+}
+
+@test "relocations are resolved at the start, and read-only afterwards" {
+	has_default_flags
+	readelf -lW "$O/perf" | grep -q '^ *GNU_RELRO '
+	readelf -dW "$O/perf" | grep -q 'FLAGS_1.* NOW'
+	# .got.plt would stay writable
+	refute grep -q '\.got\.plt' <(readelf -SW "$O/perf")
+}
+
+@test "functions with buffers have stack protectors" {
+	has_default_flags
+	readelf -W --dyn-syms "$O/perf" | grep -q ' __stack_chk_fail@'
+	# the weaker forms of the option call the same function
+	commands
+	has cc -fstack-protector-strong
+}
+
+@test "calls with buffers of known size check the size" {
+	has_default_flags
+	readelf -W --dyn-syms "$O/perf" | grep -q ' __snprintf_chk@'
+	readelf -W --dyn-syms "$O/perf" | grep -q ' __vasprintf_chk@'
+}
+
+@test "BPF programs have no hardening" {
+	commands
+	for flag in -fstack-protector -D_FORTIFY_SOURCE -fPIE -pie; do
+		refute has bpf "$flag"
+	done
+}
+
+@test "CFLAGS and LDFLAGS of the user override the hardening" {
+	commands CFLAGS=-O0
+	has cc -fPIE
+	refute has cc -D_FORTIFY_SOURCE
+	commands CFLAGS=-g
+	refute has cc -D_FORTIFY_SOURCE
+	commands CFLAGS='-O3 -Wp,-D_FORTIFY_SOURCE=3'
+	refute has cc -D_FORTIFY_SOURCE=2
+	commands CFLAGS='-O2 -fno-stack-protector' LDFLAGS=-Wl,-z,lazy
+	has cc '-fstack-protector-strong .* -fno-stack-protector'
+	has ld '-Wl,-z,relro,-z,now.* -Wl,-z,lazy'
+	for flags in CFLAGS=-fno-pie LDFLAGS=-no-pie LDFLAGS=-static; do
+		commands "$flags"
+		refute has cc -fPIE
+		refute has ld -pie
+	done
+	commands SANITIZE=1
+	has cc -fPIE
+	refute has cc -D_FORTIFY_SOURCE
+}

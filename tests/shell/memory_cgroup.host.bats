@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The leader's maps are charged to the memory cgroup of the session that loads it, also the entries that
+# are made later. That cgroup is full: the sessions of others count, and report what they could not.
+
+load helpers
+load shared
+load cgroups
+
+requirements() {
+	require_root
+	require_perf_events cpu
+	[ -d /sys/fs/cgroup/memory ] || skip_or_fail "no memory controller of version 1"
+}
+
+teardown() {
+	end_jobs
+	remove_top
+	remove_map
+	[ -z "${little:-}" ] || rmdir "$little"
+}
+
+# little_cgroup : $little is a new memory cgroup, $limit and $usage are its files
+little_cgroup() {
+	little=/sys/fs/cgroup/memory/perf_test_$$_$BATS_TEST_NUMBER
+	mkdir "$little"
+	limit=$little/memory.limit_in_bytes usage=$little/memory.usage_in_bytes
+}
+
+# full_leader OPTION... : a session, "first", has loaded the leader in a memory cgroup that is full
+full_leader() {
+	little_cgroup
+	# shellcheck disable=SC2016 # sh's
+	run_as=(sh -c 'echo $$ >"$0" && exec "$@"' "$little/cgroup.procs")
+	window first --bpf-counters "$@"
+	run_as=()
+	# Or the kernel could end it for want of memory. What it has charged stays where it was.
+	echo "${run_pid[first]}" >/sys/fs/cgroup/memory/cgroup.procs
+	wait_for is_full
+}
+
+# is_full : nothing more can be charged there, and nothing that is freed late makes room. Version 1 takes
+# no limit below what is in use, but gives back what CPUs have charged in advance before it refuses that.
+is_full() {
+	local before i
+	before=$(cat "$usage")
+	for ((i = 0; i < 10; i++)); do
+		echo 0 >"$limit" || :
+		cat "$usage" >"$limit" || return 1
+		nap
+	done
+	[ "$(cat "$usage")" = "$before" ]
+}
+
+@test "new tasks that no entry can be made for are reported, by those who count them" {
+	own_the_tasks
+	full_leader -e cs -- sleep infinity
+	begin_witness
+	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/brood.out" -e page-faults:u,page-faults:ub \
+		"$WORKLOADS/brood" 4000 20 2>"$T/brood.err"
+	# It prints each child whose release is still to come.
+	end_witness 2>/dev/null
+	cat "$T"/brood.{out,err} >&2
+	local nr plain count
+	nr=$(sed -n 's/^perf stat: \([0-9]*\) switches or new tasks were missed: counts may be short$/\1/p' "$T/brood.err")
+	[ "${nr:-0}" -gt 0 ]
+	plain=$(field page-faults:u 1 "$T/brood.out")
+	count=$(field page-faults:ub 1 "$T/brood.out")
+	# Each that was missed lacks its 20 faults, and those of the program's own pages: up to 30.
+	in_range $((plain - count)) $((nr * 20 - $(excess events comm brood))) \
+		$((nr * 50 + $(missed events comm brood)))
+	# Of its own tasks none was missed.
+	finish first
+	wait_for no_leader
+}
+
+# own_events FILE : nothing but the warning that its session counts so
+own_events() {
+	diff "$1" - <<<"perf stat: too little memory to share events of tasks (that of the session which loaded the BPF programs, if its memory cgroup is full): counting with events of this session's own"
+}
+
+@test "sessions that join count, shared or with events of their own" {
+	local i sleepers rounds=40
+	own_the_tasks
+	background "$T/sleepers" "$WORKLOADS/sleepers" 3000
+	sleepers=$!
+	wait_for grep -q ready "$T/sleepers"
+	gang 1 50000
+	full_leader -e cs -- sleep infinity
+	tables >"$T/before"
+	# One task needs no more memory than those before it have used.
+	for ((i = 0; i < rounds; i++)); do
+		shared -x, -o "$T/one.out" -e page-faults:u "$WORKLOADS/faults" 300 2>"$T/one.err"
+		diff "$T/one.err" /dev/null || own_events "$T/one.err"
+		in_range "$(field page-faults:u 1 "$T/one.out")" 300 500
+	done
+	# A hundred of 3,000 find the place of another taken, and need an entry each.
+	shared -x, -o "$T/many.out" -e task-clock -p $sleepers,$gang -- "$WORKLOADS/poke" $gang "$T/gang" 2>"$T/many.err"
+	own_events "$T/many.err"
+	in_range "$(field task-clock 1 "$T/many.out")" 0.01 10000
+	# With room again, the next one shares and removes what was left.
+	echo -1 >"$limit"
+	shared -x, -o "$T/many.out" -e task-clock -p $sleepers -- true 2>"$T/many.err"
+	diff "$T/many.err" /dev/null
+	kill -KILL $sleepers
+	same_tables "$T/before"
+	finish first
+	wait_for no_leader
+}
+
+@test "new cgroups are counted all the same" {
+	make_top
+	full_leader -a -e cs --for-each-cgroup /
+	start_run watches -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/w*"
+	begin_witness
+	"$WORKLOADS/cgroup_churn" 400 100 "$top"
+	end_witness
+	end_run "$run_pid" INT 130
+	cat "$T/watches.err" >&2
+	# After a hidden switch, one of them may count nothing.
+	[ "$(awk -F, -v name="$name/w" 'index($5, name) == 1 && $2 > 0 { print $5 }' "$T/watches.csv" |
+		sort -u | wc -l)" -ge $((400 - $(missed hidden comm cgroup_churn))) ]
+	refute grep -v -e 'no cgroup matches' -e 'were missed' "$T/watches.err"
+	finish first
+	wait_for no_leader
+}

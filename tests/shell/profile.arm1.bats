@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile on an emulated PMU, where a cycle is an instruction and a nanosecond: shares of cycles.
+
+load helpers
+
+T=$BATS_TEST_TMPDIR
+
+requirements() {
+	require_root
+	PATH=$WORKLOADS:$PATH
+}
+
+# profile OPTION... : sample through this test's map
+profile() {
+	perf profile --bpf-attr-map "$ATTR_MAP" "$@"
+}
+
+# share NAME FILE : the percent of a function in CSV with -s sym
+share() {
+	awk -F, -v name="$1" '$5 == name { print $2; found = 1 } END { if (!found) print 0 }' "$2"
+}
+
+@test "functions have their shares of cycles" {
+	local way function
+	for way in --bpf --no-bpf; do
+		# The period is prime, so that no phase of a turn is sampled more often than another.
+		profile $way -e cycles -c 20011 -x, -s sym -- blend 20000 >"$T/csv"
+		# The remaining instructions are those of starting the program.
+		for function in blend_a blend_deep; do
+			in_range "$(share $function "$T/csv")" 18 22
+		done
+		in_range "$(share blend_b "$T/csv")" 37 42
+	done
+}
+
+@test "samples of cycles stand for all cycles of the command" {
+	profile -e cycles -c 20011 -- blend 20000 >"$T/text"
+	# The last period of each CPU is not complete, and the moment of the start has no class yet.
+	in_range "$(sed -nE 's/^# .* stands? for ([0-9.]+) % of cycles .*/\1/p' "$T/text")" 95 101
+}
+
+@test "stacks of arm64 have the callers" {
+	profile -e cycles -c 20011 --folded -- blend 20000 >"$T/folded"
+	grep -qE '^blend;(.*;)?main;blend_main;blend_b [0-9]+$' "$T/folded"
+	grep -qE '^blend;(.*;)?main;blend_main(;blend_deep){8} [0-9]+$' "$T/folded"
+}
+
+@test "idle CPUs have no samples of cycles, and functions of the kernel have names" {
+	profile -e cycles -F 1000 -a -x, -s dso,sym --timeout 500 >"$T/csv"
+	grep -qF ',[kernel],' "$T/csv"
+	refute grep -qF '[kernel]+0x' "$T/csv"
+}
+
+@test "code of a JIT compiler on arm64 has the names of its perf map" {
+	jit 1000 &
+	jobs_started+=("$!")
+	wait_for test -s "/tmp/perf-$!.map"
+	profile -e cycles -F 1000 -p $! -x, -s sym --timeout 500 >"$T/csv"
+	in_range "$(share "jitted loop" "$T/csv")" 50 100
+	kill $!
+	wait $! || :
+	rm -f "/tmp/perf-$!.map"
+}

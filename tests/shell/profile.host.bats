@@ -1,0 +1,315 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile finds functions: shared sampling and ring buffers, all views, and the names of all kinds of
+# code. cpu-clock needs no PMU.
+
+load helpers
+load cgroups
+
+T=$BATS_TEST_TMPDIR
+
+requirements() {
+	require_root
+	require_commands jq
+	PATH=$WORKLOADS:$PATH
+}
+
+teardown() {
+	remove_top
+	[ ! -d "$T/cgroups" ] || umount "$T/cgroups"
+	end_jobs
+	remove_map
+}
+
+# profile OPTION... : sample cpu-clock through this test's map
+profile() {
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
+}
+
+# share NAME FILE : the percent of a function in JSON
+share() {
+	jq -s --arg sym "$1" '[.[] | select(.sym == $sym) | .overhead] | add // 0' "$2"
+}
+
+# account FILE MEMBER : print a number of the last account
+account() {
+	jq -s "[.[] | .account // empty] | last | .$2" "$1"
+}
+
+# has_parts FILE : the functions of blend have their parts. With 5,000 samples a share of 40 percent has a
+# standard deviation of 0.7 points; the rest is the work of starting, and of the kernel.
+has_parts() {
+	in_range "$(share blend_a "$1")" 16 24
+	in_range "$(share blend_b "$1")" 35 45
+	in_range "$(share blend::c "$1")" 16 24
+	in_range "$(share blend_deep "$1")" 16 24
+}
+
+@test "functions of a command have their shares, shared and by ring buffers" {
+	local way
+	for way in --bpf --no-bpf; do
+		profile $way -F 5000 -j -- blend 400000 >"$T/json"
+		has_parts "$T/json"
+		in_range "$(account "$T/json" samples)" 2000 1000000
+	done
+}
+
+@test "samples of a thread that computes stand for its time" {
+	profile -F 1000 -j -- blend 200000 >"$T/json"
+	# The clock of a task counts also the moment of its start, of which there may be no sample.
+	in_range "$(account "$T/json" share)" 75 101
+	profile --no-bpf -F 1000 -j -- blend 200000 >"$T/json"
+	in_range "$(account "$T/json" share)" 90 101
+	[ "$(account "$T/json" lost.table.samples)" = 0 ]
+}
+
+@test "a call tree has callers with the sum of what they call, and recursion once" {
+	local way
+	for way in --bpf --no-bpf; do
+		profile $way -F 2000 -g -s sym -j -- blend 200000 >"$T/json"
+		jq -s -e '.[] | select(.sym == "blend_main") | .children > 90 and .overhead < 5' "$T/json"
+		jq -s -e '.[] | select(.sym == "blend_main") | [.callees[].sym] | contains(["blend_a", "blend_b", "blend::c", "blend_deep"])' "$T/json"
+		jq -s -e '.[] | select(.sym == "blend_deep") | .children > 14 and .children < 26' "$T/json"
+		profile $way -F 2000 -g --no-children -s sym -j -- blend 200000 >"$T/json"
+		jq -s -e '.[] | select(.sym == "blend_b") | .callers[0] | .sym == "blend_main" and .below[0].sym == "main"' "$T/json"
+	done
+}
+
+@test "folded stacks begin with the command and end with the function" {
+	local way
+	for way in --bpf --no-bpf; do
+		profile $way -F 2000 --folded -- blend 200000 >"$T/folded"
+		grep -qE '^blend;(.*;)?main;blend_main;blend_b [0-9]+$' "$T/folded"
+		grep -qE '^blend;(.*;)?main;blend_main(;blend_deep){8} [0-9]+$' "$T/folded"
+		refute grep -vE '^[^;]+(;[^;]+)* [0-9]+$' "$T/folded"
+	done
+}
+
+@test "stacks are printed innermost first, with command and process" {
+	profile -F 2000 --stacks -- blend 200000 >"$T/stacks"
+	grep -A 3 -x '    blend_b' "$T/stacks" | tail -n 3 >"$T/below"
+	grep -qx '    blend_main' "$T/below"
+	grep -qx '    main' "$T/below"
+	grep -qE '^    -                blend \([0-9]+\)$' "$T/stacks"
+	profile -F 2000 --stacks --kernel-callchains -- blend 100000 >"$T/stacks"
+	refute grep -q blend_main "$T/stacks"
+}
+
+@test "a running process is sampled with its name, and another one is not" {
+	local pid
+	blend 100000000 &
+	pid=$!
+	blend 100000000 &
+	jobs_started+=("$pid" "$!")
+	profile -F 2000 -p $pid -s pid,comm -j --timeout 700 >"$T/json"
+	[ "$(jq -s -c '[.[] | select(.pid) | [.pid, .comm]] | unique' "$T/json")" = "[[$pid,\"blend\"]]" ]
+	profile --no-bpf -F 2000 -t $pid -s tid -j --timeout 700 >"$T/json"
+	[ "$(jq -s -c '[.[] | select(.tid) | .tid] | unique' "$T/json")" = "[$pid]" ]
+}
+
+@test "children are sampled, unless -i is given" {
+	local way
+	for way in --bpf --no-bpf; do
+		profile $way -F 2000 -s comm -j -- sh -c 'blend 100000 & blend 100000; wait' >"$T/json"
+		jq -s -e '.[] | select(.comm == "blend") | .overhead > 50' "$T/json"
+		profile $way -F 2000 -s comm -j -i -- sh -c 'blend 50000; :' >"$T/json"
+		[ -z "$(jq 'select(.comm == "blend")' "$T/json")" ]
+	done
+}
+
+@test "all CPUs are sampled, with functions of the kernel" {
+	background "$T/out" blend 100000000
+	profile -F 500 -a -s comm,sym -j --timeout 1000 >"$T/json"
+	jq -s -e 'any(.[]; .comm == "blend" and .sym == "blend_b")' "$T/json"
+	profile -F 500 -a -s dso -j --timeout 1000 >"$T/json"
+	jq -s -e 'any(.[]; .dso == "[kernel]")' "$T/json"
+}
+
+@test "columns can be hidden by level" {
+	background "$T/out" blend 100000000
+	profile -F 500 -a -K --timeout 500 >"$T/text"
+	refute grep -qF '[k]' "$T/text"
+	grep -qE '^# [0-9]+ rows? of the kernel hidden: ' "$T/text"
+	profile -F 500 -a -U --timeout 500 >"$T/text"
+	refute grep -qF '[.]' "$T/text"
+}
+
+@test "intervals are printed one by one, each with its account" {
+	background "$T/out" blend 100000000
+	profile -F 500 -a -I 300 --interval-count 3 -j >"$T/json"
+	[ "$(jq -s '[.[] | select(.account) | .interval] | length' "$T/json")" = 3 ]
+	jq -s -e '[.[] | select(.account) | .interval] | . == sort and .[0] >= 0.3' "$T/json"
+	# Rows of an interval have its samples, and no others.
+	jq -s -e 'group_by(.interval) | all(.[]; ([.[] | select(.sym) | .samples] | add) == (map(select(.account))[0].account.samples))' "$T/json"
+}
+
+@test "CSV has the same fields in each row" {
+	profile -F 2000 -x ';' -s comm,dso,sym -- blend 100000 >"$T/csv"
+	grep -qE '^cpu-clock;[0-9.]+;[0-9]+;[0-9]+;blend;blend;blend_b$' "$T/csv"
+	[ "$(awk -F ';' '{ print NF }' "$T/csv" | sort -u)" = 7 ]
+}
+
+@test "cgroups are sampled by name" {
+	local way
+	if [ -z "$(cgroup_mount)" ]; then
+		mkdir "$T/cgroups"
+		mount -t cgroup2 none "$T/cgroups" || skip_or_fail "no cgroup v2 here"
+	fi
+	make_top
+	background "$T/out" bash -c "echo \$\$ >$top/cgroup.procs && exec blend 100000000"
+	wait_for grep -qx blend "/proc/$!/comm"
+	for way in --bpf --no-bpf; do
+		profile $way -F 1000 --for-each-cgroup "$name" -j --timeout 700 >"$T/json"
+		[ "$(jq -r -s '[.[] | .cgroup // empty] | unique | .[]' "$T/json")" = "$name" ]
+		jq -s -e 'any(.[]; .sym == "blend_b")' "$T/json"
+	done
+	profile -F 1000 -a -s cgroup,comm -j --timeout 700 >"$T/json"
+	jq -s -e --arg name "$name" 'any(.[]; .comm == "blend" and .cgroup == $name)' "$T/json"
+}
+
+@test "a program that was deleted, in a mount namespace of its own, has names" {
+	require_commands unshare
+	cp "$WORKLOADS/blend" "$T/gone"
+	unshare -m sh -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/gone && exec /mnt/gone 100000000' sh "$T/gone" &
+	jobs_started+=($!)
+	wait_for grep -qx gone "/proc/$!/comm"
+	rm "$T/gone"
+	profile -F 1000 -p $! -j --timeout 500 >"$T/json"
+	in_range "$(share blend_b "$T/json")" 20 60
+}
+
+@test "a stripped program has the names of its debug file, found by the build id below its root" {
+	require_commands unshare objcopy strip
+	[ -d /usr/lib/debug ] || skip_or_fail "no /usr/lib/debug"
+	cp "$WORKLOADS/blend" "$T/stripped"
+	objcopy --only-keep-debug "$T/stripped" "$T/debug"
+	strip "$T/stripped"
+	id=$(file -b "$T/stripped" 2>/dev/null | sed -nE 's/.*BuildID\[sha1\]=([0-9a-f]+).*/\1/p')
+	[ "$id" ] || id=$(readelf -n "$T/stripped" | sed -nE 's/.*Build ID: ([0-9a-f]+)/\1/p')
+	profile -F 1000 -j -- "$T/stripped" 50000 >"$T/json"
+	jq -s -e 'any(.[]; .sym // "" | startswith("stripped+0x"))' "$T/json"
+	unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && mkdir -p "/usr/lib/debug/.build-id/$3" &&
+		cp "$2" "/usr/lib/debug/.build-id/$3/$4.debug" && exec "$1" 100000000' \
+		sh "$T/stripped" "$T/debug" "${id:0:2}" "${id:2}" &
+	jobs_started+=($!)
+	wait_for grep -qx stripped "/proc/$!/comm"
+	profile -F 1000 -p $! -j --timeout 500 >"$T/json"
+	in_range "$(share blend_b "$T/json")" 20 60
+}
+
+@test "code of a JIT compiler has the names of its perf map" {
+	jit 100000 &
+	jobs_started+=($!)
+	wait_for test -s "/tmp/perf-$!.map"
+	profile -F 1000 -p $! -s dso,sym -j --timeout 500 >"$T/json"
+	in_range "$(share "jitted loop" "$T/json")" 50 100
+	jq -s -e 'any(.[]; .sym == "jitted loop" and .dso == "[jit]")' "$T/json"
+	kill $!
+	wait $! || :
+	rm -f "/tmp/perf-$!.map"
+}
+
+@test "Ctrl-C ends a profile, which is printed, with status 0" {
+	local way
+	for way in --bpf --no-bpf; do
+		background "$T/text" perf profile $way --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 500 -a -v
+		wait_for test -d "/proc/$!/task"
+		sleep 1
+		kill -INT $!
+		wait $!
+		grep -qE '^# [0-9,]+ samples stand for [0-9.]+ % of cpu-clock ' "$T/text"
+	done
+}
+
+@test "a command's status and output pass through, and data stay apart" {
+	local status=0
+	profile -j -- sh -c 'echo mine; exit 7' >"$T/json" 2>"$T/err" || status=$?
+	[ $status = 7 ]
+	grep -qx mine "$T/err"
+	jq -s . "$T/json" >/dev/null
+	status=0
+	profile -- no-such-command-here >"$T/out" 2>"$T/err" || status=$?
+	[ $status != 0 ]
+	grep -q 'Workload failed' "$T/err"
+}
+
+@test "sampling waits for --control, and obeys it" {
+	mkfifo "$T/ctl" "$T/ack"
+	background "$T/json" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 500 -a -j -D -1 \
+		--control "fifo:$T/ctl,$T/ack"
+	exec 7<>"$T/ctl" 8<>"$T/ack"
+	for word in ping enable disable stop; do
+		echo $word >&7
+		[ $word != enable ] || sleep 0.5
+		read -r -t 20 -N 4 answer <&8
+		[[ $answer == *ack* ]]
+		read -r -t 0.1 -N 1 rest <&8 || :
+	done
+	wait_for test -s "$T/json"
+	exec 7>&- 8>&-
+	grep '^{' "$T/json" >"$T/rows"
+	in_range "$(account "$T/rows" samples)" 1 100000
+}
+
+@test "ordinary users profile their own programs in user mode" {
+	require_users_count
+	publish "$(command -v perf)" "$WORKLOADS/blend"
+	as_nobody "$public/perf" profile -F 1000 -e cpu-clock -j -- "$public/blend" 200000 >"$T/json" 2>"$T/err"
+	in_range "$(share blend_b "$T/json")" 30 50
+	[ ! -s "$T/err" ]
+	[ "$(jq -r -s '.[0].event' "$T/json")" = cpu-clock:u ]
+	refused 1 as_nobody "$public/perf" profile -a -e cpu-clock <<-'END'
+		perf profile: 'cpu-clock': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 0 (now 2)
+	END
+}
+
+@test "a profile leaves nothing behind" {
+	profile -F 500 -a --timeout 300 >/dev/null
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+	# Entries of dead sessions would be left in the map.
+	[ "$(entries)" = 0 ]
+}
+
+@test "a reader that goes away ends a profile, which leaves nothing behind" {
+	local status
+	set +o pipefail
+	profile -F 500 -a -I 200 -j | head -n 1 >"$T/json"
+	status=${PIPESTATUS[0]}
+	[ "$status" = 141 ] # SIGPIPE
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
+	[ "$(entries)" = 0 ]
+}
+
+# has_no_children FILE : none of the processes that the file lists is there
+has_no_children() {
+	local pid
+	while read -r pid; do
+		[ ! -e "/proc/$pid" ] || return 1
+	done <"$1"
+}
+
+@test "the process that reads files ends with a profile that is killed" {
+	local pid keeper
+	background "$T/out" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 500 -a
+	pid=$!
+	wait_for pgrep -P $pid
+	keeper=$(pgrep -P $pid)
+	wait_for pgrep -P "$keeper"
+	printf '%s\n' "$keeper" $(pgrep -P "$keeper") >"$T/children"
+	kill -KILL $pid
+	wait_for has_no_children "$T/children"
+}
+
+@test "without the kernel's symbols, its frames are addresses, and a line tells why" {
+	local entry
+	mkdir "$T/proc"
+	for entry in /proc/*; do
+		[[ $entry == /proc/[0-9]* ]] || ln -s "$entry" "$T/proc"
+	done
+	rm "$T/proc/kallsyms"
+	sed 's/^[0-9a-f]*/0000000000000000/' /proc/kallsyms | head -n 100 >"$T/proc/kallsyms"
+	PROCFS_PATH=$T/proc profile --no-bpf -F 1000 -j -s dso,sym -- dd if=/dev/zero of=/dev/null bs=1 count=300000 \
+		>"$T/json" 2>"$T/err"
+	grep -qxF 'perf profile: functions of the kernel have no names: their addresses are hidden (run as root, or set kernel.kptr_restrict=0 and kernel.perf_event_paranoid=1)' "$T/err"
+	jq -s -e 'any(.[]; .dso == "[kernel]" and (.sym | startswith("[kernel]+0xffff")))' "$T/json"
+}

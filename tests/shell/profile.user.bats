@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile refuses what it cannot do, with one line that names the reason.
+
+load helpers
+
+T=$BATS_TEST_TMPDIR
+
+# invalid LINE OPTION... : perf profile refuses these options with this line
+invalid() {
+	local line=$1
+	shift
+	refused 22 perf profile "$@" <<<"perf profile: $line"
+}
+
+# wrong LINE OPTION... : the value of an option is refused
+wrong() {
+	local line=$1
+	shift
+	fails_with 129 "perf profile: $line" perf profile "$@"
+}
+
+@test "rates that are none are refused" {
+	wrong "-F 0: not a rate (a number of samples a second from 1 on, or max)" -F 0
+	wrong "-F fast: not a rate (a number of samples a second from 1 on, or max)" -F fast
+	wrong "-F -1: not a rate (a number of samples a second from 1 on, or max)" -F -1
+	wrong "-c 0: not a period (a number of events from 1 on)" -c 0
+	wrong "-c 1k: not a period (a number of events from 1 on)" -c 1k
+	wrong "-F and -c are mutually exclusive" -F 99 -c 1000
+}
+
+@test "a rate above the kernel's limit names the sysctl" {
+	mkdir -p "$T/proc/sys/kernel"
+	ln -s /proc/self "$T/proc/self"
+	echo 5000 >"$T/proc/sys/kernel/perf_event_max_sample_rate"
+	PROCFS_PATH=$T/proc invalid "-F 5001: the kernel allows at most 5000 Hz (sysctl kernel.perf_event_max_sample_rate; -F max takes what there is)" \
+		-e cpu-clock -F 5001 true
+	PROCFS_PATH=$T/proc invalid "-c 100000: cpu-clock would be sampled at 10000 Hz, and the kernel allows at most 5000 (sysctl kernel.perf_event_max_sample_rate)" \
+		-e cpu-clock -c 100000 true
+}
+
+@test "events that cannot be sampled are refused" {
+	invalid "'duration_time' cannot be sampled: perf computes it, and it never interrupts" -e duration_time
+	if [ -r /sys/kernel/tracing/events/sched/sched_switch/id ]; then
+		invalid "'sched:sched_switch' cannot be sampled: the kernel cannot run our program at samples of tracepoints (count them with perf stat)" \
+			-e sched:sched_switch
+	fi
+}
+
+@test "sort keys that do not exist are named" {
+	invalid "-s comm,weight: 'weight' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym)" \
+		-e cpu-clock -s comm,weight
+}
+
+@test "stacks are read by frame pointers only" {
+	wrong "--call-graph dwarf: stacks are read in the kernel, by frame pointers (fp) only" --call-graph=dwarf
+	wrong "--call-graph lbr: stacks are read in the kernel, by frame pointers (fp) only" --call-graph=lbr
+	wrong "--call-graph up: not one of fp, caller, callee" --call-graph=up
+}
+
+@test "options that contradict each other are refused" {
+	invalid "-g and --stacks are mutually exclusive" -g --stacks
+	invalid "-g and --folded are mutually exclusive" -g --folded
+	invalid "--stacks and --folded are mutually exclusive" --folded --stacks
+	invalid "-x and -j are mutually exclusive" -j -x,
+	invalid "--folded and -j are mutually exclusive" --folded -j
+	invalid "-K and -U are mutually exclusive" -K -U
+	invalid "--no-children requires -g" --no-children
+	invalid "--kernel-callchains and --user-callchains require -g, --stacks or --folded" --user-callchains
+	invalid "-u and -p or -t are mutually exclusive" -u root -p 1
+	invalid "-G and --for-each-cgroup are mutually exclusive" -G / --for-each-cgroup /
+	invalid "--interval-count requires -I" --interval-count 3
+	invalid "-D -1 requires --control" -D -1
+	invalid "--max-stack: at most 127 frames" -g --max-stack 128
+}
+
+@test "users that do not exist are refused" {
+	invalid "-u nobody-of-this-name: there is no such user" -u nobody-of-this-name
+	invalid "-u 4000000000: the user has no processes" -u 4000000000
+}
+
+@test "processes that do not exist are refused" {
+	refused 22 perf profile -e cpu-clock -p 4194305 <<-'END'
+		Problems finding threads of monitor
+		perf profile: -p 4194305: there is no process 4194305
+	END
+}
+
+@test "-o is no option yet" {
+	fails_with 129 'perf profile: unknown switch `o'"'" perf profile -o x
+}

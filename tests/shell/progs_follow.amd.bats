@@ -1,0 +1,267 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf stat -b: programs that come and go while a run counts those of a name or all, programs that cannot
+# be counted, and runs that put probes at one program at the same time.
+
+load progs
+
+# reload DIR : the programs of tests/workloads/targets.bpf.c once more, pinned in $P/DIR, as an agent loads
+# its own again
+reload() {
+	mkdir "$P/$1"
+	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$P/$1"
+}
+
+# users ID : how many runs count this program
+users() {
+	perf bperf list -j --bpf-attr-map "$ATTR_MAP" |
+		jq --argjson id "$1" '[.programs[] | select(.id == $id) | .runs] | add // 0'
+}
+
+has_users() {
+	[ "$(users "$1")" = "$2" ]
+}
+
+# seconds : of the clock that sessions wait by
+seconds() {
+	cut -d. -f1 /proc/uptime
+}
+
+gone() {
+	! $bpftool prog show id "$1" >/dev/null 2>&1
+}
+
+# is_stopped PID
+is_stopped() {
+	grep -q '^State:.T' "/proc/$1/status"
+}
+
+# stopped_at STEP NAME OPTION... : a run in the background, $run_pid, that stops itself there
+stopped_at() {
+	background "$T/$2.err" env PERF_TEST_STOP_AT="$1" perf stat --bpf-attr-map "$ATTR_MAP" -x, \
+		-o "$T/$2.csv" "${@:3}"
+	run_pid=$!
+	wait_for is_stopped "$run_pid"
+}
+
+@test "a reloaded program is counted in the sum and has a row; an id is one program" {
+	counting sum -b name:target_loop -e bpf_runs,page-faults
+	sum=$run_pid
+	counting rows -b name:target_loop --per-prog -e bpf_runs,page-faults
+	rows=$run_pid
+	counting id -b "$(id loop)" -e bpf_runs
+	one=$run_pid
+	prog_run loop 10
+	reload new
+	wait_for has_users "$(id_of "$P/new/target_loop")" 2
+	prog_run loop 5
+	"$WORKLOADS/progrun" "$P/new/target_loop" 30
+	end_run "$sum" INT 130
+	end_run "$rows" INT 130
+	end_run "$one" INT 130
+	cat "$T"/*.csv "$T"/*.err >&2
+	is_equal "$(field bpf_runs 1 "$T/sum.csv")" 45
+	is_equal "$(field bpf_runs 1 "$T/id.csv")" 15
+	is_equal "$(prog_field "target_loop-$(id loop)" bpf_runs 1 "$T/rows.csv")" 15
+	is_equal "$(prog_field "target_loop-$(id_of "$P/new/target_loop")" bpf_runs 1 "$T/rows.csv")" 30
+	is_equal "$(awk -F, '$4 == "bpf_runs"' "$T/rows.csv" | wc -l)" 2
+	refute grep -q . "$T/sum.err" "$T/rows.err" "$T/id.err"
+	nothing_attached
+}
+
+@test "windows, intervals and repeats include the counts of new programs" {
+	window w -b name:target_loop -e bpf_runs
+	counting i -I 500 -b name:target_loop --per-prog -e bpf_runs
+	interval=$run_pid
+	reload new
+	new=$(id_of "$P/new/target_loop")
+	wait_for has_users "$new" 2
+	"$WORKLOADS/progrun" "$P/new/target_loop" 30
+	tell w enable
+	"$WORKLOADS/progrun" "$P/new/target_loop" 7
+	tell w disable
+	"$WORKLOADS/progrun" "$P/new/target_loop" 100
+	finish w
+	end_run "$interval" INT 130
+	is_equal "$(field bpf_runs 1 "$T/w.out")" 7
+	is_equal "$(awk -F, -v row="target_loop-$new" '$2 == row { sum += $3 } END { print sum }' "$T/i.csv")" 137
+	prog_stat -r 2 -b name:target_loop -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/new/target_loop" 8
+	is_equal "$(field bpf_runs 1 "$T/out")" 8
+	nothing_attached
+}
+
+@test "a replaced program is freed after 10 idle seconds, and its counts stay" {
+	counting sum -b name:target_loop -e bpf_runs
+	sum=$run_pid
+	counting rows -I 1000 -b name:target_loop --per-prog -e bpf_runs
+	rows=$run_pid
+	old=$(id loop)
+	local ran
+	ran=$(seconds)
+	prog_run loop 10
+	reload new
+	new=$(id_of "$P/new/target_loop")
+	wait_for has_users "$new" 2
+	rm "$P/target_loop"
+	sleep 5
+	# On a busy machine without virtual time, more may have passed: then it says nothing.
+	! gone "$old" || [ $(($(seconds) - ran)) -ge 10 ]
+	has_users "$old" 2 || [ $(($(seconds) - ran)) -ge 10 ]
+	"$WORKLOADS/progrun" "$P/new/target_loop" 5
+	sleep 6
+	wait_for gone "$old"
+	perf list --raw-dump bpf >"$T/raw"
+	grep -w "id:$new" "$T/raw"
+	refute grep -w "id:$old" "$T/raw"
+	is_equal "$(users "$old")" 0
+	# Its place in the sum is the next one's.
+	reload newer
+	wait_for has_users "$(id_of "$P/newer/target_loop")" 2
+	"$WORKLOADS/progrun" "$P/new/target_loop" 20
+	"$WORKLOADS/progrun" "$P/newer/target_loop" 300
+	sleep 2
+	end_run "$sum" INT 130
+	end_run "$rows" INT 130
+	cat "$T/rows.csv" >&2
+	is_equal "$(field bpf_runs 1 "$T/sum.csv")" 335
+	is_equal "$(awk -F, '$5 == "bpf_runs" { sum[$2] += $3 } END { for (row in sum) print sum[row] }' "$T/rows.csv" |
+		sort -n | paste -sd' ')" "10 25 300"
+	# It has no row any more.
+	last=$(awk -F, 'END { print $1 }' "$T/rows.csv")
+	refute grep -F "$last,target_loop-$old," "$T/rows.csv"
+	nothing_attached
+}
+
+@test "a replaced program that is still in use is counted to the end" {
+	counting sum -v -b name:target_loop -e bpf_runs
+	prog_run loop 10
+	reload new
+	wait_for has_users "$(id_of "$P/new/target_loop")" 1
+	sleep 10
+	wait_for grep -F "'target_loop' (id $(id loop)) has a newer one and has not run for 10 s" "$T/sum.err"
+	sleep 1
+	wait_for has_users "$(id loop)" 1
+	prog_run loop 7
+	sleep 12
+	prog_run loop 3
+	end_run "$run_pid" INT 130
+	is_equal "$(field bpf_runs 1 "$T/sum.csv")" 20
+	nothing_attached
+}
+
+@test "-b all goes on without a program that takes no probes, and one line names it" {
+	"$WORKLOADS/progload" "$WORKLOADS/ext.bpf.o" "$P" "$P/target_loop" target_loop
+	"$WORKLOADS/progrun" -n "$P/target_plain"
+	prog_stat -b all --per-prog -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_twin" 9 2>"$T/err"
+	cat "$T/err" >&2
+	is_equal "$(prog_field "target_twin-$(id twin)" bpf_runs 1 "$T/out")" 9
+	is_equal "$(grep -c 'left out' "$T/err")" 1
+	grep -E "^perf stat: -b: [0-9]+ programs left out: " "$T/err"
+	grep -F "'target_loop' (id $(id loop)): another program replaces it (freplace), which excludes probes" "$T/err"
+	grep -F "'target_plain' (id $(id plain))" "$T/err" | grep -F ": it has no BTF"
+	refute grep -F target_loop "$T/out"
+	nothing_attached
+}
+
+@test "a program with room for one probe only is left out, and none stays on it" {
+	for ((i = 0; i < 50; i++)); do
+		mkdir "$P/nested$i"
+		"$WORKLOADS/progload" "$WORKLOADS/nested.bpf.o" "$P/nested$i" "$P/target_twin" target_twin || break
+	done
+	# BPF_MAX_TRAMP_LINKS, 36 to 38 on the kernels from 6.1 to 7.3, and 40 before.
+	in_range $i 36 40
+	rm "$P/nested$((i - 1))/target_nested_link"
+	prog_stat -b name:target_loop,name:target_twin -x, -o "$T/out" -e bpf_runs \
+		"$WORKLOADS/progrun" "$P/target_loop" 6 2>"$T/err"
+	is_equal "$(cat "$T/err")" "perf stat: -b: 1 program left out: 'target_twin' (id $(id twin)): as many probes as the kernel allows are attached to it already"
+	is_equal "$(field bpf_runs 1 "$T/out")" 6
+	nothing_attached
+}
+
+@test "-b all counts programs with maps named as a leader's, and those that only write to events" {
+	"$WORKLOADS/progload" "$WORKLOADS/registry.bpf.o" "$P"
+	prog_stat -b all --per-prog -x, -o "$T/out" -e bpf_runs -- bash -c \
+		"'$WORKLOADS/progrun' '$P/target_filter' 9; '$WORKLOADS/progrun' '$P/target_output' 8" 2>"$T/err"
+	cat "$T/out" "$T/err" >&2
+	is_equal "$(prog_field "target_filter-$(id filter)" bpf_runs 1 "$T/out")" 9
+	is_equal "$(prog_field "target_output-$(id output)" bpf_runs 1 "$T/out")" 8
+}
+
+@test "-b all leaves out other tools that count, both older and newer ones" {
+	background "$T/profile" $bpftool prog profile id "$(id twin)" cycles
+	profile=$!
+	background "$T/lead" "${WORKLOADS%/*}/foreign/foreign" lead "$ATTR_MAP" 1 0
+	counting all -v -b all --per-prog -e bpf_runs
+	all=$run_pid
+	counting others --bpf-attr-map "${ATTR_MAP}_2" -b "$(id loop)" -e cpu-clock
+	others=$run_pid
+	reload new
+	wait_for has_users "$(id_of "$P/new/target_loop")" 1
+	prog_run loop 5
+	end_run "$others" INT 130
+	end_run "$all" INT 130
+	kill $profile || :
+	cat "$T/all.csv" "$T/all.err" >&2
+	is_equal "$(prog_field "target_loop-$(id loop)" bpf_runs 1 "$T/all.csv")" 5
+	refute grep -E '^(on_|fexit_|fentry_)' "$T/all.csv"
+	end_jobs
+	rm "${ATTR_MAP}_2"
+	rm -r "${ATTR_MAP}_2_lock"
+}
+
+@test "sessions that begin at the same time make one pair" {
+	for i in {0..5}; do
+		background "$T/$i.err" perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/$i.csv" \
+			-b "$(id loop),$(id twin)" -e bpf_runs,cpu-clock
+		pids[i]=$!
+	done
+	for i in {0..5}; do
+		wait_for counts_or_ended "${pids[i]}"
+	done
+	is_equal "$(pairs)" 2
+	prog_run loop 100
+	for i in {0..5}; do
+		end_run "${pids[i]}" INT 130
+		is_equal "$(field bpf_runs 1 "$T/$i.csv")" 100
+		clean "$T/$i.err"
+	done
+	nothing_attached
+}
+
+@test "a session stopped while attaching probes does not keep others from counting" {
+	stopped_at pair-attached stopped -b "$(id loop)" -e bpf_runs
+	stopped=$run_pid
+	refused 1 prog_stat -b "$(id loop)" true <<-END
+		perf stat: cannot count 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished
+	END
+	# Nor are other events counted of the whole system instead.
+	refused 1 prog_stat -b "$(id loop)" -e page-faults,cpu-clock true <<-END
+		perf stat: cannot count 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished
+	END
+	counting both -b name:target_loop,name:target_twin -e bpf_runs
+	both=$run_pid
+	is_equal "$(cat "$T/both.err")" "perf stat: -b: 1 program left out: 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished"
+	prog_run twin 40
+	is_equal "$(pairs)" 2
+	kill -CONT "$stopped"
+	wait_for has_users "$(id loop)" 2
+	is_equal "$(pairs)" 2
+	prog_run loop 5
+	end_run "$both" INT 130
+	end_run "$stopped" INT 130
+	is_equal "$(field bpf_runs 1 "$T/both.csv")" 45
+	is_equal "$(field bpf_runs 1 "$T/stopped.csv")" 5
+	nothing_attached
+}
+
+@test "the next session does not wait for the leftovers of a stopped one" {
+	stopped_at pair-emptied stopped -b "$(id loop)" -e bpf_runs "$WORKLOADS/progrun" "$P/target_loop" 3
+	stopped=$run_pid
+	prog_stat -b "$(id twin)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_twin" 4
+	is_equal "$(field bpf_runs 1 "$T/out")" 4
+	kill -KILL "$stopped"
+	wait "$stopped" || :
+	prog_stat -b "$(id loop)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_loop" 6
+	is_equal "$(field bpf_runs 1 "$T/out")" 6
+	nothing_attached
+}

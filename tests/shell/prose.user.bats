@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# scripts/prose counts sentences of documents and comments.
+
+load helpers
+
+T=$BATS_TEST_TMPDIR
+
+# row_of FILE : the row of a file that has the text of standard input, without its name
+row_of() {
+	cat >"$T/$1"
+	"$BATS_TEST_DIRNAME/../../scripts/prose" "$T/$1" | awk 'NR == 2 { $1 = ""; print substr($0, 2) }'
+}
+
+@test "prose counts sentences of paragraphs, lists and wide cells" {
+	diff -u - <(row_of a.md <<-'END'
+		# A heading is no sentence
+
+		perf reads `a; b. c` now; it prints them, e.g. as
+		text. What it prints is exact.
+		- An item of three, and
+		  *Of* its words none is lost.
+
+		| a cell | short |
+		|---|---|
+		| this cell is a whole sentence | this is not |
+
+		    indented code; is skipped.
+	END
+	) <<<"4 7.8 0 25.0 1"
+}
+
+@test "prose skips headings, blocks and labels of asciidoc" {
+	diff -u - <(row_of a.txt <<-'END'
+		A HEADING LINE
+		--------------
+		[verse]
+		'perf stat' a synopsis is skipped
+
+		-x::
+		--long=<the label of it>::
+			Print this; it is text.
+		+
+		----
+		some code; is skipped
+		----
+		0;; is done at last
+	END
+	) <<<"2 4.5 0 50.0 0"
+}
+
+@test "prose finds long sentences, and comments that begin with a noun clause" {
+	diff -u - <(row_of a.c <<-'END'
+		// SPDX-License-Identifier: GPL-2.0
+		/* What the file is. */
+		char *s = "/* no comment */";	/* in one line */
+		/**
+		 * name() - Whether it is so
+		 * @x: one of the arguments
+		 *
+		 * Return: Whether it is; a a a a a a a a a a a a a a a a a a a a a a a.
+		 */
+	END
+	) <<<"5 8.4 1 20.0 2 3 2"
+}
+
+@test "prose takes no other files" {
+	refused 2 "$BATS_TEST_DIRNAME/../../scripts/prose" a.sh <<<"prose: a.sh: not .md, .txt, .c or .h"
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Sampling of cycles, where each instruction is a cycle.
+
+load sample
+
+@test "the weights of all samples are what the event counted" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	sampled -q -a -d 1000 -c 100003 cycles >"$T/out"
+	[ "$(total period "$T/out")" = 100003 ]
+	[ "$(total 'dropped by the kernel' "$T/out")" = 0 ]
+	[ "$(total idle "$T/out")" = 0 ]
+	in_range "$(total kept.nr "$T/out")" 1000 20000
+	adds_up "$T/out"
+	# all of it, within a period and the syncs
+	in_range "$(total kept "$T/out")" "$(($(total counted "$T/out") * 995 / 1000))" "$(($(total counted "$T/out") * 1005 / 1000))"
+}
+
+@test "a command's samples are those of its tasks" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	sampled -c 100003 cycles "$WORKLOADS/spin" 50000000 >"$T/out"
+	refute awk -F '\t' '$1 == "entry" && $6 != "spin" { found = 1; print } END { exit !found }' "$T/out"
+	# 100 million and its start; the exec begins in the kernel
+	in_range "$(total kept "$T/out")" 99500000 104000000
+	[ "$(total other.nr "$T/out")" -gt 0 ]
+	adds_up "$T/out"
+}
+
+@test "functions at 1:2:1 have shares of 25, 50 and 25 percent" {
+	sampled -k 4 -c 20011 cycles "$WORKLOADS/shares" 1000003 55 >"$T/out"
+	[ "$(total kept.nr "$T/out")" -ge 10000 ]
+	awk -F '[\t ]' '
+	$1 ~ /^[abc]$/ { from[$1] = $2; to[$1] = $3 }
+	$1 == "entry" {
+		sum += $9
+		for (part in from) {
+			# of one length, so the order of texts is that of numbers
+			if (length($12) == length(from[part]) && $12 >= from[part] && $12 < to[part])
+				share[part] += $9
+		}
+	}
+	END { printf "%.2f %.2f %.2f\n", share["a"] / sum * 100, share["b"] / sum * 100, share["c"] / sum * 100 }' \
+		"$T/out" >"$T/shares"
+	read -r a b c <"$T/shares"
+	in_range "$a" 23 27	# 2 points, as promised for 10,000 samples
+	in_range "$b" 48 52
+	in_range "$c" 23 27
+}
+
+@test "a million different stacks: the memory is bounded, and what is lost has its number" {
+	background /dev/null "$WORKLOADS/stacks" 50
+	sampled -q -N -a -d 300 -c 10007 cycles >"$T/out"
+	[ "$(total taken.nr "$T/out")" -gt 10000 ]
+	# There are 2,048 rows. All stacks go through the ring of 32,768 words, so those of most rows are gone.
+	in_range "$(($(total kept.nr "$T/out") + $(total late.nr "$T/out")))" 500 4096	# rows of the kernel have several
+	[ "$(total late.nr "$T/out")" -gt 100 ]
+	[ "$(total 'table full.nr' "$T/out")" -gt 8000 ]
+	adds_up "$T/out"
+	# Each sample is in one of the three; one may come between the last reading and the end.
+	sum=$(($(total kept.nr "$T/out") + $(total late.nr "$T/out") + $(total 'table full.nr' "$T/out")))
+	in_range "$sum" "$(($(total taken.nr "$T/out") - 1))" "$(($(total taken.nr "$T/out") + 1))"
+	# Those that collect in time lose none.
+	sampled -q -a -d 300 -c 1000003 cycles >"$T/slow"
+	[ "$(total late.nr "$T/slow")" = 0 ]
+	[ "$(total 'table full.nr' "$T/slow")" = 0 ]
+}
+
+@test "sessions of different rates share one event, and slower ones get what they asked for" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	start_sampler slow -q -a -c 2000003 cycles
+	slow=$sampler_pid
+	sampled -q -a -d 1000 -c 100003 cycles >"$T/fast"
+	end_sampler "$slow"
+	adds_up "$T/slow"
+	adds_up "$T/fast"
+	[ "$(total kept "$T/fast")" -gt 500000000 ]
+	# The event took many more than the slow session kept; each of those stands for its period.
+	[ "$(total taken.nr "$T/slow")" -gt "$((5 * $(total kept.nr "$T/slow")))" ]
+	awk -v kept="$(total kept "$T/slow")" -v nr="$(total kept.nr "$T/slow")" \
+		'BEGIN { exit !(kept / nr >= 2000003 && kept / nr < 2100004) }'	# the last may be late by one of the fast
+}
+
+@test "the rate of a session that was killed is given up within two seconds" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	start_sampler slow -q -I -a -c 10000019 cycles
+	start_sampler fast -q -a -c 100003 cycles
+	kill -KILL "$sampler_pid"
+	: >"$T/slow"
+	wait_for awk '$1 == "interval" && $2 < 200 { found = 1 } END { exit !found }' "$T/slow"
+	# the interval in which it was killed, the one that ends with the repair, and one without
+	[ "$(grep -c '^interval' "$T/slow")" -le 3 ]
+}
+
+@test "a session that is killed at any step leaves nothing" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	for step in sample-maps-written sample-object-written sample-table-placed sampler-added \
+		sample-slot-written sample-slot-claimed sample-event-read sample-event-placed \
+		sample-event-enabled sample-event-opened sample-slots-left sample-table-removed; do
+		killed_at "$step" sampled -q -a -d 100 -c 1000003 cycles
+		wait_for nothing_left
+		# beside a living one
+		start_sampler beside -q -a -c 1000003 cycles
+		beside=$sampler_pid
+		case $step in
+		sample-maps-written|sample-object-written) ;;	# it finds the object of the other
+		sample-slot-written|sample-event-*) killed_at "$step" sampled -q -a -d 100 -c 500009 "$(other_slot "$step")" ;;
+		*) killed_at "$step" sampled -q -a -d 100 -c 500009 cycles ;;
+		esac
+		sampled -q -a -d 100 -c 250007 cycles >"$T/next"
+		adds_up "$T/next"
+		end_sampler "$beside"
+		adds_up "$T/beside"
+		wait_for nothing_left
+	done
+}
+
+# other_slot STEP : an event that makes a session come by the step: a new one makes a slot
+other_slot() {
+	if [ "$1" = sample-slot-written ]; then
+		echo cycles:u
+	else
+		echo cycles
+	fi
+}
+
+nothing_left() {
+	[ -z "$("$WORKLOADS/leader_objects")" ]
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Sampling of clocks, which every machine has. The machine may be busy: the kernel is then late, which the
+# account of losses has.
+
+load sample
+load cgroups
+
+teardown() {
+	end_jobs
+	remove_top
+	remove_map
+}
+
+@test "samples and losses of a clock are the time that it counted" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	sampled -q -a -d 700 -F 997 cpu-clock >"$T/out"
+	[ "$(total period "$T/out")" = 1003009 ]
+	[ "$(total kept.nr "$T/out")" -gt 100 ]
+	[ "$(total counted "$T/out")" = "$(total enabled "$T/out")" ]
+	adds_up "$T/out"
+}
+
+@test "a command's samples are those of its tasks, and of its children" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	sampled -F 997 cpu-clock sh -c '"$0" 200000000; "$0" 200000000' "$WORKLOADS/spin" >"$T/out"
+	awk -F '\t' '$1 == "entry" { nr[$6] += $8 } END { for (name in nr) print name, nr[name] }' "$T/out" >"$T/names"
+	[ "$(awk '$1 == "spin" { print $2 }' "$T/names")" -gt 20 ]
+	refute grep -v '^sh \|^spin \|^sampler ' "$T/names"
+	# both of them
+	[ "$(awk -F '\t' '$1 == "entry" && $6 == "spin" { print $4 }' "$T/out" | sort -u | wc -l)" = 2 ]
+}
+
+@test "samples of -p are those of the process, until it ends" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	spin=$!
+	sampled -d 500 -k 0x18 -F 997 -p "$spin" cpu-clock >"$T/out"
+	[ "$(total kept.nr "$T/out")" -gt 20 ]
+	[ "$(awk -F '\t' '$1 == "entry" { print $4, $5 }' "$T/out" | sort -u)" = "$spin $spin" ]
+	[ "$(total other.nr "$T/out")" -gt 0 ]
+}
+
+@test "software events are sampled by period, and by frequency with weights that add up" {
+	sampled -c 1 page-faults "$WORKLOADS/faults" 1000 >"$T/each"
+	in_range "$(awk -F '\t' '$1 == "entry" && $6 == "faults" { nr += $8 } END { print nr }' "$T/each")" 1000 1300	# its own start
+	[ "$(total taken.nr "$T/each")" = "$(total counted "$T/each")" ]
+	background /dev/null sh -c 'while :; do "$0" 1000; done' "$WORKLOADS/faults"
+	sampled -q -a -d 500 -F 200 page-faults >"$T/often"
+	[ "$(total period "$T/often")" = 0 ]
+	[ "$(total kept.nr "$T/often")" -gt 5 ]
+	adds_up "$T/often"
+}
+
+@test "-C samples only these CPUs" {
+	sampled -d 300 -C 0 -F 997 cpu-clock >"$T/out"
+	refute awk -F '\t' '$1 == "entry" && $3 != 0 { found = 1; print } END { exit !found }' "$T/out"
+	# at most the time that it took
+	in_range "$(total enabled "$T/out")" 1 3000000000
+	adds_up "$T/out"
+}
+
+@test "stacks reach from the innermost function to the outermost, and are cut where asked for" {
+	background /dev/null "$WORKLOADS/kernelwork" 100000000000
+	sampled -d 400 -F 997 -p $! cpu-clock >"$T/out"
+	[ "$(awk -F '\t' '$1 == "entry" && $7 == "k" && $10 > 1 && $11 > 0' "$T/out" | wc -l)" -gt 0 ]
+	[ "$(awk -F '\t' '$1 == "entry" && $7 == "u" && $10 > 0' "$T/out" | wc -l)" = 0 ]
+	sampled -d 400 -n 1 -F 997 -p $! cpu-clock >"$T/cut"
+	refute awk -F '\t' '$1 == "entry" && ($10 > 1 || $11 > 1) { found = 1; print } END { exit !found }' "$T/cut"
+	[ "$(total truncated.nr "$T/cut")" -gt 0 ]
+}
+
+@test "-G samples the tasks of the cgroups, and of those below them" {
+	make_top
+	mkdir "$top/a" "$top/a/below" "$top/b"
+	for dir in a/below b; do
+		background /dev/null sh -c 'echo 0 >"$1/cgroup.procs"; exec "$0" 1000000000000' "$WORKLOADS/spin" "$top/$dir"
+		pids+=($!)
+	done
+	wait_for grep -q . "$top/a/below/cgroup.procs"
+	wait_for grep -q . "$top/b/cgroup.procs"
+	sampled -d 500 -k 0x18 -F 997 -G "$name/a" cpu-clock >"$T/out"
+	[ "$(total kept.nr "$T/out")" -gt 10 ]
+	[ "$(awk -F '\t' '$1 == "entry" { print $4 }' "$T/out" | sort -u)" = "${pids[0]}" ]
+	sampled -d 500 -k 0x18 -F 997 -G "$name" cpu-clock >"$T/both"
+	[ "$(awk -F '\t' '$1 == "entry" { print $4 }' "$T/both" | sort -u)" = "$(printf '%s\n' "${pids[@]}" | sort)" ]
+}
+
+# is_stopped PID
+is_stopped() {
+	grep -q '^[0-9]* ([^)]*) T' "/proc/$1/stat"
+}
+
+# continued PID : it goes on, also where it comes by that step again, and has ended
+continued() {
+	kill -CONT "$1" 2>/dev/null
+	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
+}
+
+@test "sessions that are stopped harm no other" {
+	start_sampler stopped -q -a -F 997 cpu-clock
+	stopped=$sampler_pid
+	kill -STOP "$stopped"
+	# Tables of its own: others have their samples and their losses, not its.
+	sampled -q -a -d 500 -F 499 cpu-clock >"$T/out"
+	adds_up "$T/out"
+	[ "$(total 'table full.nr' "$T/out")" = 0 ]
+	for step in sampler-added sample-event-placed sample-slots-left; do
+		background "$T/held" env PERF_TEST_STOP_AT="$step" "$SAMPLER" -m "$ATTR_MAP" -q -a -d 100 -F 1999 cpu-clock
+		held=$!
+		wait_for is_stopped "$held"
+		# It holds the lock: whoever comes then gives up within a second and names it.
+		fails_with 1 "sampler: ${ATTR_MAP}_lock/tasks is held by process $held (sampler, T (stopped)): nothing is sampled (kill -CONT $held if it is stopped, or end it)" \
+			sampled -q -a -d 100 -F 97 cpu-clock
+		wait_for continued "$held"
+		wait "$held"
+	done
+	kill -CONT "$stopped"
+	end_sampler "$stopped"
+	adds_up "$T/stopped"
+}
+
+@test "events that cannot sample are refused, and rates above the kernel's" {
+	fails_with 1 "sampler: sched:sched_switch cannot be sampled: the kernel runs no sampling program for tracepoints, and perf's own values do not overflow" \
+		sampled -d 1 sched:sched_switch
+	fails_with 1 "sampler: cpu-clock: listed twice" sampled -d 1 cpu-clock,cpu-clock
+	fails_with 1 "sampler: cpu-clock: the kernel samples a clock every 10000 ns at most" sampled -d 1 -c 9999 cpu-clock
+	max=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	fails_with 1 "sampler: cpu-clock: $((max + 1)) samples a second are more than the kernel allows ($max, kernel.perf_event_max_sample_rate)" \
+		sampled -d 1 -F $((max + 1)) cpu-clock
+	wait_for no_sessions
+}
+
+no_sessions() {
+	[ "$(nr_sessions)" = 0 ] || [ -z "$(nr_sessions)" ]
+}

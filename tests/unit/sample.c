@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rates of sampling events for all sessions, keys of samples, and stacks that programs overwrite. */
+#include "util/event/evsel.h"
+#include "util/sample/sample_rate.h"
+#include "util/sample/sample_table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* --- rates --- */
+
+static struct sample_plan *new_plan(enum sample_class class)
+{
+	struct sample_plan *plan = calloc(1, sizeof(*plan));
+
+	assert_non_null(plan);
+	plan->slot[1].class = class;
+	return plan;
+}
+
+static void use(struct sample_plan *plan, int sampler, uint64_t rate)
+{
+	plan->slot[1].users |= 1ULL << sampler;
+	plan->sampler[sampler].rate[1] = rate;
+}
+
+static void the_shortest_period_of_a_cpu_counts(void **state)
+{
+	struct sample_plan *plan = new_plan(SAMPLE_CLASS_PERIOD);
+
+	(void)state;
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 0);
+	use(plan, 0, 1000);
+	use(plan, 63, 500);
+	plan->sampler[63].other_cpus[1] = 1; /* CPU 64 */
+	/* This session does not use the slot. */
+	plan->sampler[7].rate[1] = 10;
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 500);
+	assert_int_equal(sample_rate__needed(plan, 1, 64), 1000);
+	assert_int_equal(sample_rate__needed(plan, 0, 0), 0);
+	free(plan);
+}
+
+static void the_highest_frequency_counts(void **state)
+{
+	struct sample_plan *plan = new_plan(SAMPLE_CLASS_FREQ);
+
+	(void)state;
+	use(plan, 3, 99);
+	use(plan, 4, 997);
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 997);
+	plan->slot[1].users = 1ULL << 3;
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 99);
+	free(plan);
+}
+
+static struct sample_rate choose(uint32_t type, uint64_t config, enum sample_rate_kind kind,
+				 uint64_t rate, int err)
+{
+	struct perf_event_attr attr = {.type = type, .config = config};
+	struct evsel *evsel = evsel__new(&attr, "event");
+	struct sample_rate out = {};
+
+	assert_non_null(evsel);
+	assert_int_equal(sample_rate__choose(evsel, kind, rate, &out), err);
+	evsel__delete(evsel);
+	return out;
+}
+
+static void clocks_and_cycles_have_periods(void **state)
+{
+	struct sample_rate rate;
+
+	(void)state;
+	rate = choose(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_BY_FREQ, 100, 0);
+	assert_int_equal(rate.class, SAMPLE_CLASS_PERIOD);
+	assert_int_equal(rate.value, 10000000);
+	rate = choose(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, SAMPLE_BY_FREQ, 100, 0);
+	assert_int_equal(rate.class, SAMPLE_CLASS_PERIOD);
+	assert_true(rate.value >= 1000000);
+	rate = choose(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, SAMPLE_BY_FREQ, 100, 0);
+	assert_int_equal(rate.class, SAMPLE_CLASS_FREQ);
+	assert_int_equal(rate.value, 100);
+	rate = choose(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, SAMPLE_BY_PERIOD, 7, 0);
+	assert_int_equal(rate.class, SAMPLE_CLASS_PERIOD);
+	assert_int_equal(rate.value, 7);
+	(void)choose(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, SAMPLE_BY_PERIOD, 0, -EINVAL);
+	(void)choose(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_BY_PERIOD, 9999, -EINVAL);
+	(void)choose(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_BY_PERIOD, 10000, 0);
+}
+
+/* --- keys --- */
+
+static bool has(const struct sample_table *table, size_t offset, size_t size)
+{
+	const uint8_t *mask = (const uint8_t *)table->mask + offset;
+	int nr_set = 0;
+
+	for (size_t i = 0; i < size; i++)
+		nr_set += mask[i] == 0xff;
+	assert_true(nr_set == 0 || nr_set == (int)size);
+	return nr_set;
+}
+
+#define HAS(table, field)                                                                          \
+	has(table, offsetof(struct sample_key, field), sizeof(((struct sample_key *)0)->field))
+
+static void a_key_has_its_parts_and_no_other(void **state)
+{
+	struct sample_table *table = calloc(1, sizeof(*table));
+
+	(void)state;
+	assert_non_null(table);
+	sample_table__set_key(table, SAMPLE_PROCESS | SAMPLE_USER_STACK);
+	assert_true(HAS(table, pid) && HAS(table, start_ns) && HAS(table, exec_id));
+	assert_true(HAS(table, user_stack) && HAS(table, flags));
+	assert_false(HAS(table, tid) || HAS(table, prio) || HAS(table, kernel_stack) ||
+		     HAS(table, ip) || HAS(table, addr) || HAS(table, cgroup));
+	assert_int_equal(table->needs, SAMPLE_NEEDS_USER_STACK);
+	sample_table__set_key(table, SAMPLE_THREAD | SAMPLE_CGROUP | SAMPLE_COMM);
+	assert_true(HAS(table, tid) && HAS(table, cgroup));
+	assert_false(HAS(table, pid) || HAS(table, user_stack));
+	/* The number of the slot is in each key, user or kernel mode is not in this one. */
+	assert_int_equal(table->mask[SAMPLE_KEY_WORDS - 1], 0xff);
+	assert_int_equal(table->needs, SAMPLE_NEEDS_CGROUP | SAMPLE_NEEDS_COMM);
+	free(table);
+}
+
+/* --- stacks --- */
+
+static void write_stack(struct sample_cpu *cpu, uint64_t pos, int nr)
+{
+	uint64_t *words = (uint64_t *)cpu->words + pos % STORE_WORDS;
+
+	words[1] = STACK_HEAD(nr, 0);
+	for (int i = 0; i < nr; i++)
+		words[STACK_HEADER + i] = pos + i;
+}
+
+static void a_stack_is_read_until_it_is_overwritten(void **state)
+{
+	struct sample_cpu *cpu = calloc(1, sizeof(*cpu));
+	uint64_t frames[STACK_FRAMES], pos = STACK_FIRST + STORE_WORDS - 5;
+
+	(void)state;
+	assert_non_null(cpu);
+	/* The last words of the ring, and the room behind it. */
+	write_stack(cpu, pos, STACK_FRAMES);
+	cpu->head = STACK_FIRST + STORE_WORDS;
+	assert_int_equal(sample_table__read_stack(cpu, pos, frames), STACK_FRAMES);
+	assert_int_equal(frames[0], pos);
+	assert_int_equal(frames[STACK_FRAMES - 1], pos + STACK_FRAMES - 1);
+	/* A stack behind the head, which is being written, does not reach it yet, and then does. */
+	cpu->head = pos + STORE_WORDS - STACK_WORDS;
+	assert_int_equal(sample_table__read_stack(cpu, pos, frames), STACK_FRAMES);
+	cpu->head++;
+	assert_int_equal(sample_table__read_stack(cpu, pos, frames), -ESTALE);
+	/* A position that was never written, as a session with a defect may leave it. */
+	assert_int_equal(sample_table__read_stack(cpu, cpu->head, frames), -ESTALE);
+	free(cpu);
+}
+
+static void a_wrong_number_of_frames_is_not_believed(void **state)
+{
+	struct sample_cpu *cpu = calloc(1, sizeof(*cpu));
+	uint64_t frames[STACK_FRAMES];
+
+	(void)state;
+	assert_non_null(cpu);
+	write_stack(cpu, STACK_FIRST, 3);
+	cpu->head = STACK_FIRST + 5;
+	assert_int_equal(sample_table__read_stack(cpu, STACK_FIRST, frames), 3);
+	cpu->words[1] = STACK_FRAMES + 1;
+	assert_int_equal(sample_table__read_stack(cpu, STACK_FIRST, frames), -ESTALE);
+	free(cpu);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_shortest_period_of_a_cpu_counts),
+		cmocka_unit_test(the_highest_frequency_counts),
+		cmocka_unit_test(clocks_and_cycles_have_periods),
+		cmocka_unit_test(a_key_has_its_parts_and_no_other),
+		cmocka_unit_test(a_stack_is_read_until_it_is_overwritten),
+		cmocka_unit_test(a_wrong_number_of_frames_is_not_believed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

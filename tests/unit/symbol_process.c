@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/lib/util.h"
+#include "util/symbol/symbol_process.h"
+
+/* A function whose name is looked up in this program's own file. */
+__attribute__((noinline)) int known_function(int x);
+int known_function(int x)
+{
+	return x + 1;
+}
+
+static int find_offset(struct dl_phdr_info *info, size_t size __unused, void *offset)
+{
+	uint64_t address = (uintptr_t)known_function - info->dlpi_addr;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+
+		if (header->p_type == PT_LOAD && address - header->p_vaddr < header->p_filesz)
+			*(uint64_t *)offset = address - header->p_vaddr + header->p_offset;
+	}
+	return 1; /* the first is the program */
+}
+
+/* The position of known_function() in the file. */
+static uint64_t known_offset(void)
+{
+	uint64_t offset = 0;
+
+	dl_iterate_phdr(find_offset, &offset);
+	assert_int_not_equal(offset, 0);
+	return offset;
+}
+
+/* Return: a child of a process; 0: none */
+static pid_t child_of(pid_t parent)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	pid_t child = 0;
+
+	while ((entry = readdir(dir))) {
+		char *path = xasprintf("/proc/%s/stat", entry->d_name);
+		char *text = atoi(entry->d_name) ? read_file(path, NULL) : NULL;
+		char *rest = text ? strrchr(text, ')') : NULL;
+		int ppid;
+
+		if (rest && sscanf(rest, ") %*c %d", &ppid) == 1 && ppid == parent)
+			child = atoi(entry->d_name);
+		free(text);
+		free(path);
+	}
+	closedir(dir);
+	return child;
+}
+
+static pid_t worker(void)
+{
+	pid_t keeper = child_of(getpid()), child;
+
+	assert_int_not_equal(keeper, 0);
+	while (!(child = child_of(keeper)))
+		usleep(1000);
+	return child;
+}
+
+/* Wait until a process has ended, whoever reaps it. */
+static void wait_for_end_of(int pidfd)
+{
+	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
+
+	assert_int_equal(poll(&poll_fd, 1, -1), 1);
+	close(pidfd);
+}
+
+struct found {
+	int nr;
+	char name[100];
+	uint64_t offset;
+	int idx;
+};
+
+static void take(void *ctx, int idx, const char *name, uint64_t offset)
+{
+	struct found *found = ctx;
+
+	found->nr++;
+	snprintf(found->name, sizeof(found->name), "%s", name);
+	found->offset = offset;
+	found->idx = idx;
+}
+
+static void assert_knows(struct symbol_process *process)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint64_t addresses[] = {1ULL << 40, known_offset() + 1};
+	struct found found = {};
+
+	assert_int_equal(
+		symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, addresses, 2, take, &found),
+		0);
+	assert_int_equal(found.nr, 1);
+	assert_string_equal(found.name, "known_function");
+	assert_int_equal(found.offset, 1);
+	assert_int_equal(found.idx, 1);
+	close(fd);
+}
+
+static void test_a_function_is_found_by_its_place_in_the_file(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+
+	assert_non_null(process);
+	assert_knows(process);
+	assert_knows(process); /* from the kept table */
+	symbol_process__stop(process);
+}
+
+static void test_many_addresses_keep_their_indices(void **state __unused)
+{
+	enum { NR = 2 * SYMBOL_MAX_ADDRESSES + 3 };
+	struct symbol_process *process = symbol_process__start();
+	uint64_t *addresses = calloc(NR, sizeof(*addresses));
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct found found = {};
+
+	for (int i = 0; i < NR; i++)
+		addresses[i] = 1ULL << 40;
+	addresses[NR - 2] = known_offset();
+	assert_int_equal(
+		symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, addresses, NR, take, &found),
+		0);
+	assert_int_equal(found.nr, 1);
+	assert_int_equal(found.idx, NR - 2);
+	found.nr = 0;
+	for (int i = 0; i < NR; i++)
+		addresses[i] = known_offset();
+	assert_int_equal(
+		symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, addresses, NR, take, &found),
+		0);
+	assert_int_equal(found.nr, NR);
+	free(addresses);
+	close(fd);
+	symbol_process__stop(process);
+}
+
+static void test_a_worker_that_dies_is_replaced(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+
+	assert_knows(process);
+	for (int i = 0; i < 3; i++) {
+		kill(worker(), SIGKILL);
+		assert_knows(process);
+	}
+	symbol_process__stop(process);
+}
+
+static void test_without_a_keeper_there_are_no_names(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct build_id id;
+	bool has_symtab;
+	int worker_fd = syscall(SYS_pidfd_open, worker(), 0);
+
+	assert_return_code(worker_fd, errno);
+	kill(child_of(getpid()), SIGKILL);
+	/* It ends with its keeper. */
+	wait_for_end_of(worker_fd);
+	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), -EPIPE);
+	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), -EPIPE);
+	close(fd);
+	symbol_process__stop(process);
+}
+
+/* Return: a line of /proc/PID/status, owned by the caller. */
+static char *status_line(pid_t pid, const char *name)
+{
+	char *path = xasprintf("/proc/%d/status", pid), *text = read_file(path, NULL);
+	char *line = strstr(text, name);
+
+	assert_non_null(line);
+	line = strndup(line, strcspn(line, "\n"));
+	free(text);
+	free(path);
+	return line;
+}
+
+static void test_the_worker_is_confined(void **state __unused)
+{
+	static const char *const lines[] = {"CapPrm:\t0000000000000000",
+					    "CapEff:\t0000000000000000", "NoNewPrivs:\t1",
+					    "Seccomp:\t2"};
+	int leaked = open("/proc/self/exe", O_RDONLY);
+	struct symbol_process *process = symbol_process__start();
+	char *path;
+	DIR *dir;
+	int nr = 0;
+
+	assert_knows(process);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char *name = strndup(lines[i], strcspn(lines[i], "\t") + 1);
+		char *line = status_line(worker(), name);
+
+		assert_string_equal(line, lines[i]);
+		free(line);
+		free(name);
+	}
+	path = xasprintf("/proc/%d/fd", worker());
+	dir = opendir(path);
+	if (dir) { /* not without root: the worker is not dumpable for us */
+		for (struct dirent *entry; (entry = readdir(dir));)
+			nr += *entry->d_name != '.';
+		closedir(dir);
+		assert_int_equal(nr, 4); /* standard ones and the socket */
+	}
+	free(path);
+	close(leaked);
+	symbol_process__stop(process);
+}
+
+/* Return: a file in memory with the first bytes of this program, some of them changed. */
+static int damaged(size_t len, size_t from, size_t to, int byte)
+{
+	int exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = memfd_create("damaged", 0);
+	char *bytes = malloc(len);
+
+	assert_int_equal(pread(exe, bytes, len, 0), len);
+	for (size_t i = from; i < to && i < len; i++)
+		bytes[i] = byte;
+	assert_int_equal(write(fd, bytes, len), len);
+	free(bytes);
+	close(exe);
+	return fd;
+}
+
+static void test_damaged_files_have_no_names_and_do_no_harm(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+
+	for (size_t from = 16; from < 512; from += 8) {
+		int fd = damaged(16 * 1024, from, from + 8, from % 3 ? 0xff : 0x7f);
+		uint64_t address = known_offset();
+		struct found found = {};
+		struct build_id id;
+		bool has_symtab;
+
+		(void)symbol_process__describe(process, fd, &id, &has_symtab);
+		(void)symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
+					   &found);
+		assert_int_equal(found.nr, 0);
+		close(fd);
+	}
+	assert_knows(process);
+	symbol_process__stop(process);
+}
+
+static void test_a_text_is_no_elf_file(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	struct build_id id;
+	bool has_symtab;
+
+	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), -ENOEXEC);
+	assert_int_equal(id.len, 0);
+	close(fd);
+	symbol_process__stop(process);
+}
+
+static void test_the_build_id_of_this_program_is_read(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	bool has_symtab = false;
+	struct build_id id;
+
+	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), 0);
+	assert_true(has_symtab);
+	assert_int_equal(id.len, 20);
+	close(fd);
+	symbol_process__stop(process);
+}
+
+static void test_a_perf_map_is_read_by_the_worker(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start();
+	int fd = memfd_create("map", 0);
+	const uint64_t addresses[] = {0x1008};
+	struct found found = {};
+
+	dprintf(fd, "1000 10 _Z3fooi\n");
+	assert_int_equal(symbol_process__name(process, SYMBOL_FILE_PERF_MAP, fd, -1, addresses, 1,
+					      take, &found),
+			 0);
+	assert_string_equal(found.name, "foo");
+	close(fd);
+	symbol_process__stop(process);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_function_is_found_by_its_place_in_the_file),
+		cmocka_unit_test(test_many_addresses_keep_their_indices),
+		cmocka_unit_test(test_a_worker_that_dies_is_replaced),
+		cmocka_unit_test(test_without_a_keeper_there_are_no_names),
+		cmocka_unit_test(test_the_worker_is_confined),
+		cmocka_unit_test(test_damaged_files_have_no_names_and_do_no_harm),
+		cmocka_unit_test(test_a_text_is_no_elf_file),
+		cmocka_unit_test(test_the_build_id_of_this_program_is_read),
+		cmocka_unit_test(test_a_perf_map_is_read_by_the_worker),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

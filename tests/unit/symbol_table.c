@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/lib/util.h"
+#include "util/symbol/build_id.h"
+#include "util/symbol/demangle.h"
+#include "util/symbol/kallsyms.h"
+#include "util/symbol/perf_map.h"
+#include "util/symbol/symbol_table.h"
+
+/* Return: the name at an address, "-" if there is none. */
+static const char *at(const struct symbol_table *table, uint64_t address)
+{
+	const struct symbol *symbol = symbol_table__find(table, address);
+
+	return symbol ? symbol_table__name(table, symbol) : "-";
+}
+
+static void put(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
+		enum symbol_rank rank)
+{
+	symbol_table__add(table, start, size, name, strlen(name), 0, rank);
+}
+
+static void test_a_symbol_reaches_to_its_end(void **state __unused)
+{
+	struct symbol_table table = {};
+
+	put(&table, 0x200, 0, "open_end", SYMBOL_LOCAL);
+	put(&table, 0x100, 0x10, "sized", SYMBOL_LOCAL);
+	put(&table, 0x300, 0, "last", SYMBOL_LOCAL);
+	symbol_table__sort(&table);
+	assert_string_equal(at(&table, 0xff), "-");
+	assert_string_equal(at(&table, 0x100), "sized");
+	assert_string_equal(at(&table, 0x10f), "sized");
+	assert_string_equal(at(&table, 0x110), "-");
+	assert_string_equal(at(&table, 0x2ff), "open_end");
+	assert_string_equal(at(&table, 0x300 + SYMBOL_LAST_SIZE - 1), "last");
+	assert_string_equal(at(&table, 0x300 + SYMBOL_LAST_SIZE), "-");
+	symbol_table__clear(&table);
+}
+
+static void test_the_best_of_several_names_is_kept(void **state __unused)
+{
+	struct symbol_table table = {};
+
+	put(&table, 0x100, 8, "local", SYMBOL_LOCAL);
+	put(&table, 0x100, 8, "__global", SYMBOL_GLOBAL);
+	put(&table, 0x100, 8, "global", SYMBOL_GLOBAL);
+	put(&table, 0x100, 8, "weak", SYMBOL_WEAK);
+	put(&table, 0x200, 8, "short", SYMBOL_LOCAL);
+	put(&table, 0x200, 9, "wide", SYMBOL_LOCAL);
+	put(&table, 0x300, 8, "b", SYMBOL_LOCAL);
+	put(&table, 0x300, 8, "a", SYMBOL_LOCAL);
+	symbol_table__sort(&table);
+	assert_string_equal(at(&table, 0x100), "global");
+	assert_string_equal(at(&table, 0x200), "wide");
+	assert_string_equal(at(&table, 0x300), "a");
+	symbol_table__clear(&table);
+}
+
+static void test_a_label_inside_does_not_hide_the_function(void **state __unused)
+{
+	struct symbol_table table = {};
+
+	put(&table, 0x100, 0x100, "outer", SYMBOL_GLOBAL);
+	put(&table, 0x140, 0x10, "inner", SYMBOL_LOCAL);
+	symbol_table__sort(&table);
+	assert_string_equal(at(&table, 0x145), "inner");
+	assert_string_equal(at(&table, 0x150), "outer");
+	symbol_table__clear(&table);
+}
+
+static void test_an_empty_table_has_no_names(void **state __unused)
+{
+	struct symbol_table table = {};
+
+	symbol_table__sort(&table);
+	assert_null(symbol_table__find(&table, 0));
+	symbol_table__add_data(&table, 5);
+	symbol_table__sort(&table);
+	assert_null(symbol_table__find(&table, 5));
+	symbol_table__clear(&table);
+}
+
+static const char kernel[] = "ffffffff81000000 T _text\n"
+			     "ffffffff81000000 T startup_64\n"
+			     "ffffffff81000100 t local_one\n"
+			     "ffffffff81000180 D some_data\n"
+			     "ffffffff81000200 W weak_one\n"
+			     "ffffffff81000280 t $x\n"
+			     "a broken line\n"
+			     "ffffffffc0000000 t ext4_read\t[ext4]\n"
+			     "ffffffffc0000040 t ext4_write\t[ext4]\n"
+			     "ffffffffc0000080 t bpf_prog_6deef7357e7b4530_on_switch\t[bpf]";
+
+static void test_kallsyms_have_functions_modules_and_bpf_programs(void **state __unused)
+{
+	struct symbol_table table = {};
+	const struct symbol *symbol;
+
+	assert_false(kallsyms__parse(kernel, strlen(kernel), &table));
+	symbol_table__sort(&table);
+	assert_string_equal(at(&table, 0xffffffff81000010), "startup_64");
+	assert_string_equal(at(&table, 0xffffffff81000150), "local_one");
+	assert_string_equal(at(&table, 0xffffffff81000190), "-");
+	assert_string_equal(at(&table, 0xffffffff81000290), "weak_one");
+	symbol = symbol_table__find(&table, 0xffffffffc0000041);
+	assert_string_equal(symbol_table__name(&table, symbol), "ext4_write");
+	assert_string_equal(table.names + symbol->owner, "[ext4]");
+	symbol = symbol_table__find(&table, 0xffffffffc0000081);
+	assert_string_equal(symbol_table__name(&table, symbol),
+			    "bpf_prog_6deef7357e7b4530_on_switch");
+	assert_string_equal(table.names + symbol->owner, "[bpf]");
+	symbol_table__clear(&table);
+}
+
+static void test_hidden_addresses_are_noticed(void **state __unused)
+{
+	static const char hidden[] = "0000000000000000 T _text\n0000000000000000 t local_one\n";
+	struct symbol_table table = {};
+
+	assert_true(kallsyms__parse(hidden, strlen(hidden), &table));
+	assert_int_equal(table.nr, 0);
+	assert_false(kallsyms__parse("", 0, &table));
+	/* Per-CPU data of x86-64 starts at 0. */
+	assert_false(kallsyms__parse("0000000000000000 A fixed_percpu_data\n", 37, &table));
+	symbol_table__clear(&table);
+}
+
+static void test_perf_maps_have_blanks_in_names_and_the_last_line_wins(void **state __unused)
+{
+	static const char map[] = "7f0000001000 20 LazyCompile:*run /app/x.js:1\n"
+				  "0x7f0000002000 0x10 hexed\n"
+				  "7f0000003000 10\n"
+				  "not a line\n"
+				  "7f0000004000 0 empty\n"
+				  "7f0000005000 10 old\r\n"
+				  "7f0000005000 20 new\n"
+				  "7f0000006000 10 unfinished";
+	struct symbol_table table = {};
+
+	perf_map__parse(map, strlen(map), &table);
+	symbol_table__sort(&table);
+	assert_int_equal(table.nr, 4);
+	assert_string_equal(at(&table, 0x7f000000101f), "LazyCompile:*run /app/x.js:1");
+	assert_string_equal(at(&table, 0x7f0000002000), "hexed");
+	assert_string_equal(at(&table, 0x7f0000005018), "new");
+	assert_string_equal(at(&table, 0x7f0000006000), "unfinished");
+	symbol_table__clear(&table);
+}
+
+static void test_a_perf_map_is_read_from_a_file(void **state __unused)
+{
+	struct symbol_table table = {};
+	FILE *file = tmpfile();
+
+	fputs("1000 10 one\n", file);
+	fflush(file);
+	assert_int_equal(perf_map__add(fileno(file), &table), 0);
+	symbol_table__sort(&table);
+	assert_string_equal(at(&table, 0x1008), "one");
+	symbol_table__clear(&table);
+	fclose(file);
+	assert_int_equal(perf_map__add(-1, &table), -EBADF);
+}
+
+static const struct {
+	const char *name, *readable; /* NULL: not mangled */
+} mangled[] = {
+	{"main", NULL},
+	{"_Z", NULL},
+	{"_ZZZZ", NULL},
+	{"_Z3fooi", "foo"},
+	{"_ZN3app6Server4pollEPKci", "app::Server::poll"},
+	{"_ZNK3app6Server4sizeEv", "app::Server::size"},
+	{"_ZN12_GLOBAL__N_13fooEi", "(anonymous namespace)::foo"},
+	{"_ZNK3FooclEi", "Foo::operator()"},
+	{"_ZN3FooC1Ev", "Foo::Foo"},
+	{"_Z3fooPFivE", "foo"},
+	{"_ZTV3Foo", "vtable for Foo"},
+	{"_Z3fooi.part.0", "foo.part.0"},
+	{"_Z3fooi.cold", "foo.cold"},
+	{"_Z3fooi@@VERS_1", "foo"},
+	{"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
+};
+
+static void test_names_are_demangled_without_parameters(void **state __unused)
+{
+	assert_true(demangle__init());
+	for (size_t i = 0; i < ARRAY_SIZE(mangled); i++) {
+		char *readable = demangle__name(mangled[i].name);
+
+		if (mangled[i].readable)
+			assert_string_equal(readable, mangled[i].readable);
+		else
+			assert_null(readable);
+		free(readable);
+	}
+}
+
+static void test_the_build_id_is_found_among_notes(void **state __unused)
+{
+	/* A note of another owner, then ours. */
+	static const uint32_t notes[] = {4, 4, 3, 0x00756e47 ^ 1, 7,
+					 4, 3, 3, 0x00554e47,	  0xddccbbaa};
+	struct build_id id;
+	char *path;
+
+	build_id__find(notes, sizeof(notes), 4, &id);
+	assert_int_equal(id.len, 3);
+	assert_memory_equal(id.bytes, "\xaa\xbb\xcc", 3);
+	path = build_id__debug_path(&id);
+	assert_string_equal(path, "usr/lib/debug/.build-id/aa/bbcc.debug");
+	free(path);
+	/* Cut anywhere, it is not found, and nothing is read behind the end. */
+	for (size_t len = 0; len < sizeof(notes) - 1; len++) {
+		char *copy = malloc(len + 1);
+
+		memcpy(copy, notes, len);
+		build_id__find(copy, len, 4, &id);
+		assert_int_equal(id.len, 0);
+		free(copy);
+	}
+	assert_null(build_id__debug_path(&id));
+	assert_int_equal(errno, ENOENT);
+}
+
+static void test_notes_with_impossible_lengths_are_refused(void **state __unused)
+{
+	static const uint32_t notes[][4] = {
+		{UINT32_MAX, 4, 3, 0}, {4, UINT32_MAX, 3, 0}, {UINT32_MAX, UINT32_MAX, 3, 0}};
+	struct build_id id;
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
+		build_id__find(notes[i], sizeof(notes[i]), 8, &id);
+		assert_int_equal(id.len, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_symbol_reaches_to_its_end),
+		cmocka_unit_test(test_the_best_of_several_names_is_kept),
+		cmocka_unit_test(test_a_label_inside_does_not_hide_the_function),
+		cmocka_unit_test(test_an_empty_table_has_no_names),
+		cmocka_unit_test(test_kallsyms_have_functions_modules_and_bpf_programs),
+		cmocka_unit_test(test_hidden_addresses_are_noticed),
+		cmocka_unit_test(test_perf_maps_have_blanks_in_names_and_the_last_line_wins),
+		cmocka_unit_test(test_a_perf_map_is_read_from_a_file),
+		cmocka_unit_test(test_names_are_demangled_without_parameters),
+		cmocka_unit_test(test_the_build_id_is_found_among_notes),
+		cmocka_unit_test(test_notes_with_impossible_lengths_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/lib/util.h"
+#include "util/symbol/maps.h"
+#include "util/symbol/process_table.h"
+#include "util/symbol/symbols.h"
+
+/* --- mappings --- */
+
+static void insert(struct maps **maps, uint64_t start, uint64_t end, int image)
+{
+	const struct map_range range = {start, end, start * 0x10, image};
+
+	assert_int_equal(maps__insert(maps, &range), 0);
+}
+
+/* Return: all mappings as "START-END:IMAGE@OFFSET", owned by the caller. */
+static char *text_of(const struct maps *maps)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (int i = 0; i < maps->nr; i++)
+		fprintf(file, "%s%" PRIx64 "-%" PRIx64 ":%d@%" PRIx64, i ? " " : "",
+			maps->ranges[i].start, maps->ranges[i].end, maps->ranges[i].image,
+			maps->ranges[i].offset);
+	fclose(file);
+	return text;
+}
+
+static void assert_maps(const struct maps *maps, const char *want)
+{
+	char *text = text_of(maps);
+
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void test_a_new_mapping_replaces_what_it_overlaps(void **state __unused)
+{
+	struct maps *maps = maps__new();
+
+	insert(&maps, 0x10, 0x20, 1);
+	insert(&maps, 0x30, 0x40, 2);
+	assert_maps(maps, "10-20:1@100 30-40:2@300");
+	insert(&maps, 0x14, 0x18, 3); /* in the middle */
+	assert_maps(maps, "10-14:1@100 14-18:3@140 18-20:1@108 30-40:2@300");
+	insert(&maps, 0x12, 0x38, 4); /* over several */
+	assert_maps(maps, "10-12:1@100 12-38:4@120 38-40:2@308");
+	insert(&maps, 0x0, 0x50, 5);
+	assert_maps(maps, "0-50:5@0");
+	insert(&maps, 0x60, 0x60, 6); /* empty */
+	assert_maps(maps, "0-50:5@0");
+	maps__put(maps);
+}
+
+static void test_a_shared_set_of_mappings_is_copied_before_a_change(void **state __unused)
+{
+	struct maps *parent = maps__new(), *child;
+
+	insert(&parent, 0x10, 0x20, 1);
+	child = maps__get(parent);
+	insert(&child, 0x20, 0x30, 2);
+	assert_maps(parent, "10-20:1@100");
+	assert_maps(child, "10-20:1@100 20-30:2@200");
+	maps__put(child);
+	maps__put(parent);
+}
+
+static void test_an_address_is_found_in_its_mapping_only(void **state __unused)
+{
+	struct maps *maps = maps__new();
+
+	insert(&maps, 0x10, 0x20, 1);
+	insert(&maps, 0x30, 0x40, 2);
+	assert_null(maps__find(maps, 0xf));
+	assert_int_equal(maps__find(maps, 0x10)->image, 1);
+	assert_int_equal(maps__find(maps, 0x1f)->image, 1);
+	assert_null(maps__find(maps, 0x20));
+	assert_int_equal(maps__find(maps, 0x3f)->image, 2);
+	assert_null(maps__find(maps, 0x40));
+	maps__put(maps);
+}
+
+static void test_a_line_of_maps_has_blanks_in_paths_and_marks_deleted_files(void **state __unused)
+{
+	static const char text[] = "55d0-55e0 r-xp 00001000 fe:01 1234    /opt/my app/x (deleted)\n"
+				   "7ff0-7ff8 rwxp 00000000 00:00 0 \n"
+				   "broken\n"
+				   "7ffc000-7ffd000 r--p 00000000 00:00 0   [vvar]";
+	struct map_line line;
+	const char *next;
+
+	assert_true(map_line__parse(text, &line, &next));
+	assert_int_equal(line.start, 0x55d0);
+	assert_int_equal(line.end, 0x55e0);
+	assert_int_equal(line.offset, 0x1000);
+	assert_int_equal(line.major, 0xfe);
+	assert_int_equal(line.minor, 1);
+	assert_int_equal(line.inode, 1234);
+	assert_true(line.is_code);
+	assert_true(line.is_deleted);
+	assert_int_equal(line.path_len, strlen("/opt/my app/x"));
+	assert_memory_equal(line.path, "/opt/my app/x", line.path_len);
+	assert_true(map_line__parse(next, &line, &next));
+	assert_int_equal(line.path_len, 0);
+	assert_false(map_line__parse(next, &line, &next));
+	assert_true(map_line__parse(next, &line, &next));
+	assert_false(line.is_code);
+	assert_int_equal(*next, '\0');
+}
+
+/* --- processes --- */
+
+/* Pids that no process has. */
+#define PARENT 0x3ffffff0
+#define CHILD  0x3ffffff1
+
+static void map(struct process_table *table, pid_t pid, uint64_t start, const char *path)
+{
+	const struct new_mapping mapping = {
+		.start = start,
+		.end = start + 0x1000,
+		.offset = 0x2000,
+		.inode = 7,
+		.path = path,
+		.path_len = strlen(path),
+	};
+
+	assert_int_equal(process_table__mapped(table, pid, &mapping), 0);
+}
+
+/* Return: the path of the image that a process has at an address. */
+static const char *image_at(struct process_table *table, const struct process_key *key,
+			    uint64_t address)
+{
+	int process = process_table__find(table, key), image;
+	uint64_t offset;
+
+	assert_true(process >= 0);
+	image = process_table__image(table, process, key, address, &offset);
+	assert_true(image >= 0);
+	assert_int_equal(offset, table->images[image].kind == IMAGE_JIT ?
+					 address :
+					 (address & 0xfff) + 0x2000);
+	return table->images[image].path;
+}
+
+static void test_a_child_has_its_parents_mappings_until_it_executes(void **state __unused)
+{
+	struct process_table table = {};
+	struct process_key key = {.pid = CHILD, .start_ns = 900, .exec_id = 5, .comm = "shell"};
+
+	assert_int_equal(process_table__begin(&table), 0);
+	assert_int_equal(process_table__renamed(&table, PARENT, "shell", true), 0);
+	map(&table, PARENT, 0x1000, "/bin/shell");
+	assert_int_equal(process_table__forked(&table, CHILD, PARENT, 1000), 0);
+	assert_int_equal(process_table__renamed(&table, CHILD, "tool", true), 0);
+	map(&table, CHILD, 0x1000, "/bin/tool");
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/shell");
+	key.exec_id = 6;
+	key.comm = "renamed"; /* a thread's name changes nothing any more */
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/tool");
+	assert_string_equal(image_at(&table, &key, 0x9000), "[anon]");
+	key = (struct process_key){.pid = PARENT, .start_ns = 1, .exec_id = 2, .comm = "shell"};
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/shell");
+	process_table__clear(&table);
+}
+
+static void test_a_pid_that_is_used_again_is_another_process(void **state __unused)
+{
+	struct process_table table = {};
+	struct process_key first = {.pid = CHILD, .start_ns = 900, .exec_id = 1, .comm = "one"};
+	struct process_key second = {.pid = CHILD, .start_ns = 1900, .exec_id = 1, .comm = "two"};
+
+	assert_int_equal(process_table__begin(&table), 0);
+	assert_int_equal(process_table__forked(&table, CHILD, PARENT, 1000), 0);
+	assert_int_equal(process_table__renamed(&table, CHILD, "one", true), 0);
+	map(&table, CHILD, 0x1000, "/bin/one");
+	assert_int_equal(process_table__forked(&table, CHILD, PARENT, 2000), 0);
+	assert_int_equal(process_table__renamed(&table, CHILD, "two", true), 0);
+	map(&table, CHILD, 0x1000, "/bin/two");
+	assert_string_equal(image_at(&table, &second, 0x1000), "/bin/two");
+	assert_string_equal(image_at(&table, &first, 0x1000), "/bin/one");
+	assert_string_equal(image_at(&table, &second, 0x1000), "/bin/two");
+	process_table__clear(&table);
+}
+
+static void test_a_process_without_records_that_is_gone_has_no_images(void **state __unused)
+{
+	struct process_table table = {};
+	struct process_key key = {.pid = CHILD, .start_ns = 900, .exec_id = 1, .comm = "gone"};
+
+	assert_int_equal(process_table__begin(&table), 0);
+	assert_string_equal(image_at(&table, &key, 0x1234), "[anon]");
+	process_table__clear(&table);
+}
+
+/* --- names --- */
+
+__attribute__((noinline)) int known_function(int x);
+int known_function(int x)
+{
+	return x + 1;
+}
+
+static struct process_key self(void)
+{
+	char *text = read_file("/proc/self/stat", NULL);
+	unsigned long long ticks;
+
+	assert_int_equal(sscanf(strrchr(text, ')'),
+				") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+				"%*d %*d %*d %*d %llu",
+				&ticks),
+			 1);
+	free(text);
+	return (struct process_key){
+		.pid = getpid(),
+		.start_ns = ticks * NSEC_PER_SEC / sysconf(_SC_CLK_TCK) + 5,
+		.comm = "symbols",
+	};
+}
+
+static struct place_name name_at(struct symbols *symbols, const struct process_key *key,
+				 uint64_t address, bool is_kernel)
+{
+	int process = symbols__process(symbols, key), place;
+	struct place_name name;
+
+	assert_true(process >= 0);
+	place = symbols__place(symbols, process, key, address, is_kernel);
+	assert_true(place >= 0);
+	assert_int_equal(symbols__resolve(symbols, NULL, NULL), 0);
+	symbols__name(symbols, place, &name);
+	return name;
+}
+
+static void test_a_function_of_this_process_has_its_name(void **state __unused)
+{
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+	struct place_name name = name_at(symbols, &key, (uintptr_t)known_function + 1, false);
+
+	assert_string_equal(name.name, "known_function");
+	assert_int_equal(name.offset, 1);
+	assert_string_equal(name.image, "symbols");
+	assert_false(name.is_unknown);
+	name = name_at(symbols, &key, (uintptr_t)getpagesize, false);
+	assert_int_equal(strncmp(name.image, "libc", 4), 0);
+	symbols__delete(symbols);
+}
+
+static void test_another_process_that_has_the_pid_now_gives_no_names(void **state __unused)
+{
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+	struct place_name name;
+	char *want = xasprintf("[anon]+0x%" PRIxPTR, (uintptr_t)known_function);
+
+	key.start_ns -= NSEC_PER_SEC;
+	name = name_at(symbols, &key, (uintptr_t)known_function, false);
+	assert_true(name.is_unknown);
+	assert_string_equal(name.name, want);
+	free(want);
+	symbols__delete(symbols);
+}
+
+static void test_code_without_a_symbol_is_file_and_offset(void **state __unused)
+{
+	char path[] = "/tmp/perf-unit-XXXXXX";
+	int fd = mkstemp(path);
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+	struct place_name name;
+	char *want, *code;
+
+	assert_int_equal(ftruncate(fd, 0x3000), 0);
+	code = mmap(NULL, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0x2000);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	unlink(path);
+	name = name_at(symbols, &key, (uintptr_t)code + 0x34, false);
+	want = xasprintf("%s+0x2034", strrchr(path, '/') + 1);
+	assert_string_equal(name.name, want);
+	assert_true(name.is_unknown);
+	free(want);
+	symbols__delete(symbols);
+	munmap(code, 0x1000);
+	close(fd);
+}
+
+static void put_perf_map(const char *path, mode_t mode, uid_t owner, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	chmod(path, mode);
+	if (owner)
+		assert_int_equal(chown(path, owner, -1), 0);
+}
+
+static void test_code_of_a_jit_compiler_is_in_its_perf_map(void **state __unused)
+{
+	char *path = xasprintf("/tmp/perf-%d.map", getpid());
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+	struct place_name name;
+
+	put_perf_map(path, 0600, 0, "10000 100 jitted one\n");
+	name = name_at(symbols, &key, 0x10010, false);
+	assert_string_equal(name.name, "jitted one");
+	assert_string_equal(name.image, "[jit]");
+	assert_int_equal(name.offset, 0x10);
+	symbols__delete(symbols);
+	unlink(path);
+	free(path);
+}
+
+static void test_a_perf_map_of_another_user_is_not_read(void **state __unused)
+{
+	char *path = xasprintf("/tmp/perf-%d.map", getpid());
+	struct symbols *symbols;
+	struct process_key key = self();
+
+	if (geteuid())
+		skip(); /* only root can give files away */
+	symbols = symbols__new();
+	put_perf_map(path, 0644, 12345, "10000 100 forged\n");
+	assert_string_equal(name_at(symbols, &key, 0x10010, false).name, "[anon]+0x10010");
+	symbols__delete(symbols);
+	unlink(path);
+	free(path);
+}
+
+static void test_a_fifo_in_place_of_a_perf_map_blocks_nobody(void **state __unused)
+{
+	char *path = xasprintf("/tmp/perf-%d.map", getpid());
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_string_equal(name_at(symbols, &key, 0x10010, false).name, "[anon]+0x10010");
+	symbols__delete(symbols);
+	unlink(path);
+	free(path);
+}
+
+static void test_the_kernels_functions_have_names_or_addresses(void **state __unused)
+{
+	char *text = read_file("/proc/kallsyms", NULL),
+	     *line = text ? strstr(text, " T schedule\n") : NULL;
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+	struct place_name name;
+	uint64_t address;
+
+	name = name_at(symbols, &key, 0x10, true);
+	assert_string_equal(name.name, "[kernel]+0x10");
+	assert_true(name.is_unknown);
+	assert_true(name.is_kernel);
+	while (line && line > text && line[-1] != '\n')
+		line--;
+	if (line && sscanf(line, "%" SCNx64, &address) == 1 && address) {
+		name = name_at(symbols, &key, address, true);
+		assert_string_equal(name.name, "schedule");
+		assert_string_equal(name.image, "[kernel]");
+	}
+	free(text);
+	symbols__delete(symbols);
+}
+
+static void test_places_of_one_function_share_its_number(void **state __unused)
+{
+	struct symbols *symbols = symbols__new();
+	struct process_key key = self();
+	struct place_name a, b, c;
+
+	a = name_at(symbols, &key, (uintptr_t)known_function, false);
+	b = name_at(symbols, &key, (uintptr_t)known_function + 1, false);
+	c = name_at(symbols, &key, (uintptr_t)self, false);
+	assert_int_equal(a.function, b.function);
+	assert_int_not_equal(a.function, c.function);
+	symbols__delete(symbols);
+}
+
+/* A child that ends before anybody looks: only the kernel's records have its mappings. */
+static void test_a_process_that_ended_has_names_by_records(void **state __unused)
+{
+	struct symbols *symbols;
+	struct process_key key = self();
+	struct place_name name;
+	int status;
+
+	if (geteuid())
+		skip();
+	symbols = symbols__new();
+	symbols__follow(symbols);
+	key.pid = fork();
+	if (!key.pid)
+		_exit(0);
+	assert_int_equal(waitpid(key.pid, &status, 0), key.pid);
+	key.start_ns += 1; /* the record of the fork has a later time */
+	assert_int_equal(symbols__update(symbols), 0);
+	name = name_at(symbols, &key, (uintptr_t)known_function, false);
+	assert_string_equal(name.name, "known_function");
+	assert_int_equal(symbols__nr_lost(symbols), 0);
+	symbols__delete(symbols);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_new_mapping_replaces_what_it_overlaps),
+		cmocka_unit_test(test_a_shared_set_of_mappings_is_copied_before_a_change),
+		cmocka_unit_test(test_an_address_is_found_in_its_mapping_only),
+		cmocka_unit_test(test_a_line_of_maps_has_blanks_in_paths_and_marks_deleted_files),
+		cmocka_unit_test(test_a_child_has_its_parents_mappings_until_it_executes),
+		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
+		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
+		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
+		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
+		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),
+		cmocka_unit_test(test_code_of_a_jit_compiler_is_in_its_perf_map),
+		cmocka_unit_test(test_a_perf_map_of_another_user_is_not_read),
+		cmocka_unit_test(test_a_fifo_in_place_of_a_perf_map_blocks_nobody),
+		cmocka_unit_test(test_the_kernels_functions_have_names_or_addresses),
+		cmocka_unit_test(test_places_of_one_function_share_its_number),
+		cmocka_unit_test(test_a_process_that_ended_has_names_by_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/cgroup_pool.h"
+
+#include "util/bperf/cgroup_table.h"
+#include "util/bperf/crash_point.h"
+#include "util/bperf/event_set.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_links.h"
+#include "util/bperf/leader_sync.h"
+#include "util/bperf/scope_set.h"
+#include "util/host/bpf_info.h"
+#include "util/lib/id_map.h"
+#include "util/lib/util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long pool entries wait for sessions that have not looked yet... */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+/* ...and how many of them; the other places are for those to come. */
+#define MAX_WAITING (MAX_POOL_ENTRIES * 3 / 4)
+
+/* How many new cgroups all watching sessions have looked at, and the most that any has. */
+static bool read_seen(const struct bperf_leader *leader, __u64 *least, __u64 *most)
+{
+	bool is_watched = false;
+
+	*least = leader->cgroup_clock->nr_created;
+	*most = 0;
+	for (int i = 0; i < MAX_SESSIONS; i++) {
+		const struct reg_session *session = &leader->registry->session[i];
+		__u64 seen = session->nr_seen - 1;
+
+		if (!session->nr_seen || !session->token || !bpf_info__is_map_alive(session->token))
+			continue;
+		is_watched = true;
+		*least = seen < *least ? seen : *least;
+		*most = seen > *most ? seen : *most;
+	}
+	return is_watched;
+}
+
+bool cgroup_pool__are_watched(const struct bperf_leader *leader)
+{
+	__u64 least, most;
+
+	return read_seen(leader, &least, &most);
+}
+
+/*
+ * How many new cgroups can be given up: all watching sessions have looked at them, or one has and the
+ * others had time to. The others find out that they were passed over.
+ */
+static __u64 nr_to_reclaim(const struct bperf_leader *leader)
+{
+	__u64 nr_created = leader->cgroup_clock->nr_created, now_ns = clock_ns(), reclaimed, least,
+	      most;
+
+	read_seen(leader, &least, &most);
+	reclaimed = __atomic_load_n(&leader->registry->nr_reclaimed, __ATOMIC_RELAXED);
+	if (least < reclaimed)
+		least = reclaimed;
+	/* There are no more places than that, whatever the numbers say. */
+	if (most > nr_created)
+		most = nr_created;
+	if (least < most && most - least > MAX_POOL_ENTRIES)
+		least = most - MAX_POOL_ENTRIES;
+	while (least < most &&
+	       (least + MAX_WAITING < nr_created ||
+		now_ns - leader->pool[least % MAX_POOL_ENTRIES].created_ns > LOOK_NS))
+		least++;
+	return least;
+}
+
+bool cgroup_pool__can_reclaim(const struct bperf_leader *leader)
+{
+	return nr_to_reclaim(leader) > leader->registry->nr_reclaimed;
+}
+
+bool cgroup_pool__read(const struct bperf_leader *leader, __u64 created_nr, struct pool_entry *out)
+{
+	const struct pool_entry *pool_entry = &leader->pool[created_nr % MAX_POOL_ENTRIES];
+
+	if (__atomic_load_n(&pool_entry->created_nr, __ATOMIC_ACQUIRE) != created_nr + 1)
+		return false;
+	memcpy(out, pool_entry, sizeof(*out));
+	out->name[CGROUP_NAME - 1] = '\0';
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&pool_entry->created_nr, __ATOMIC_RELAXED) == created_nr + 1;
+}
+
+__u64 cgroup_pool__passed(const struct bperf_leader *leader)
+{
+	const struct registry *reg = leader->registry;
+	__u64 seen = reg->session[leader->session].nr_seen;
+
+	return seen && reg->nr_reclaimed > seen - 1 ? reg->nr_reclaimed - (seen - 1) : 0;
+}
+
+bool cgroup_pool__watches(const struct bperf_leader *leader, int session)
+{
+	return session >= 0 && session < MAX_SESSIONS && leader->registry->session[session].nr_seen;
+}
+
+__u64 cgroup_pool__begin_look(struct bperf_leader *leader)
+{
+	/* Before the number is read, so that a cgroup which is created later wakes us again. */
+	__atomic_store_n(&leader->cgroup_clock->is_woken, 0, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&leader->cgroup_clock->nr_created, __ATOMIC_SEQ_CST);
+}
+
+bool cgroup_pool__has_acknowledged(const struct bperf_leader *leader, __u64 nr_created)
+{
+	return leader->registry->session[leader->session].nr_seen == nr_created + 1;
+}
+
+__u64 cgroup_pool__nr_reclaimed(const struct bperf_leader *leader)
+{
+	return leader->registry->nr_reclaimed;
+}
+
+__u64 cgroup_pool__nr_missed(const struct bperf_leader *leader)
+{
+	return leader->cgroup_clock ? leader->cgroup_clock->missed : 0;
+}
+
+/* --- what pool entries count --- */
+
+/* The events of all watching sessions, since it is not known which of them wants a new cgroup. */
+static int watched_set(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+	__u32 nr = scope_set__nr_scopes(leader->registry);
+	int set = 0;
+
+	for (__u32 i = 1; i < nr && set >= 0; i++) {
+		const struct reg_scope *scope = &leader->registry->scope[i];
+		__u32 own = scope_set__events_of_scope(c, i);
+
+		if (scope->session && scope->cgroup &&
+		    cgroup_pool__watches(leader, scope->session - 1) &&
+		    !event_set__contains(c, set, own))
+			set = event_set__union(c, set, own);
+	}
+	return set;
+}
+
+int cgroup_pool__plan(struct bperf_leader *leader, struct pool_plan *plan, __u32 scope_set)
+{
+	struct scope_tables *c = &leader->scope_sets;
+	__u32 own = scope_set__event_set(c, scope_set);
+	int set = plan->of[own];
+
+	if (!scope_set)
+		return 0;
+	if (!set)
+		set = event_set__union(c, own, plan->watched);
+	if (set < 0)
+		return set;
+	plan->of[own] = c->scope_set[scope_set].pool_set = set;
+	if (scope_set__nr_events(c, set) > scope_set__nr_events(c, plan->largest))
+		plan->largest = set;
+	return 0;
+}
+
+int cgroup_pool__begin_plan(struct bperf_leader *leader, struct pool_plan *plan)
+{
+	int err = 0;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->watched = plan->largest = watched_set(leader);
+	if (plan->watched < 0)
+		return plan->watched;
+	leader->scope_sets.scope_set[0].pool_set = plan->watched;
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		if (cgroup_table__is_used(leader, i))
+			err = cgroup_pool__plan(leader, plan, cgroup_table__scope_set(leader, i));
+	}
+	return err;
+}
+
+int cgroup_pool__widen(struct bperf_leader *leader, int pos, __u32 parent)
+{
+	struct scope_tables *c = &leader->scope_sets;
+	__u32 scope_set = cgroup_table__own_scope_set(leader, pos);
+
+	if (!scope_set__is_pool_entry(c, scope_set) ||
+	    event_set__contains(c, scope_set__event_set(c, scope_set),
+				scope_set__event_set(c, parent)))
+		return 0;
+	return scope_set__add_pool_entry(c, scope_set__pool_event_set(c, parent));
+}
+
+void cgroup_pool__replace(struct bperf_leader *leader, int pos, __u32 wide)
+{
+	struct reg_scope_set *scope_sets = leader->scope_sets.scope_set;
+	__u32 old = cgroup_table__own_scope_set(leader, pos);
+
+	scope_sets[wide].parent = cgroup_table__scope_set(leader, pos);
+	__atomic_store_n(&leader->cgroups[pos].scope_set, wide, __ATOMIC_RELEASE);
+	crash_point__reach("pool-entry-widened");
+	/* Counts of the old one belong to the scopes of the new one, also if these end. */
+	__atomic_store_n(&scope_sets[old].parent, wide, __ATOMIC_RELEASE);
+}
+
+void cgroup_pool__mend(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+
+	for (int i = 0; i < MAX_POOL_ENTRIES; i++) {
+		const struct pool_entry *pool_entry = &leader->pool[i];
+		__u32 old = cgroup_pool__scope_set(pool_entry);
+		__u32 now = cgroup_table__own_scope_set(leader, cgroup_pool__pos(pool_entry));
+
+		if (pool_entry->state == POOL_TAKEN && now != old &&
+		    scope_set__is_pool_entry(c, now))
+			__atomic_store_n(&c->scope_set[old].parent, now, __ATOMIC_RELEASE);
+	}
+}
+
+int cgroup_pool__merge_replaced(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+	int err = 0;
+
+	for (int i = 0; i < MAX_POOL_ENTRIES && !err; i++) {
+		struct pool_entry *pool_entry = &leader->pool[i];
+		__u32 old = cgroup_pool__scope_set(pool_entry);
+		__u32 now = cgroup_table__own_scope_set(leader, cgroup_pool__pos(pool_entry));
+
+		if (pool_entry->state != POOL_TAKEN || now == old ||
+		    !scope_set__is_pool_entry(c, now))
+			continue;
+		pool_entry->scope_set = now;
+		crash_point__reach("pool-entry-replaced");
+		err = scope_set__merge_into(c, old, now);
+	}
+	return err;
+}
+
+/* --- ready entries --- */
+
+/*
+ * Free scope sets that no entry names: taken back just now, replaced, or left by a session that died. No
+ * CPU runs in such a scope set.
+ */
+static int sweep(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+	bool *is_in_use __cleanup(free_ptr) = calloc(MAX_SCOPE_SETS, sizeof(*is_in_use));
+	__u32 nr = scope_set__nr(c);
+	struct id_map places = {};
+	int err = is_in_use ? 0 : -ENOMEM;
+
+	for (int i = 0; i < MAX_POOL_ENTRIES && !err; i++) {
+		const struct pool_entry *pool_entry = &leader->pool[i];
+
+		if (pool_entry->state == POOL_NONE)
+			continue;
+		is_in_use[cgroup_pool__scope_set(pool_entry)] = true;
+		err = id_map__set(&places, cgroup_pool__pos(pool_entry) + 1, i);
+	}
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		if (cgroup_table__is_used(leader, i))
+			is_in_use[cgroup_table__own_scope_set(leader, i)] = true;
+	}
+	for (__u32 i = 1; i < nr && !err; i++) {
+		if (c->scope_set[i].state == REG_READY && scope_set__is_pool_entry(c, i) &&
+		    !is_in_use[i])
+			err = scope_set__merge_into(c, i, scope_set__parent(c, i));
+	}
+	for (int i = 0; i < MAX_CGROUPS && !err; i++) {
+		if (leader->cgroups[i].id == CGROUP_RESERVED && id_map__get(&places, i + 1) < 0)
+			leader->cgroups[i].id = 0;
+	}
+	id_map__clear(&places);
+	return err;
+}
+
+/* An entry of one half of the places: 0 is the half that the next new cgroups take. */
+static struct pool_entry *place_of(struct bperf_leader *leader, __u64 nr_created, int half, int i)
+{
+	return &leader->pool[(nr_created + half * (MAX_POOL_ENTRIES / 2) + i) % MAX_POOL_ENTRIES];
+}
+
+/*
+ * Take back ready entries with another number of cells. If a program takes one at the same time, the
+ * program wins.
+ */
+static int retract(struct bperf_leader *leader, int nr_cells, __u64 nr_created, int half)
+{
+	const struct scope_tables *c = &leader->scope_sets;
+	bool is_any = false;
+	int err;
+
+	for (int i = 0; i < MAX_POOL_ENTRIES / 2; i++) {
+		struct pool_entry *pool_entry = place_of(leader, nr_created, half, i);
+		__u32 ready = POOL_READY;
+
+		if (pool_entry->state == POOL_READY &&
+		    (int)scope_set__nr_events(
+			    c, scope_set__event_set(c, cgroup_pool__scope_set(pool_entry))) !=
+			    nr_cells)
+			is_any |= __atomic_compare_exchange_n(&pool_entry->state, &ready, POOL_NONE,
+							      false, __ATOMIC_SEQ_CST,
+							      __ATOMIC_SEQ_CST);
+	}
+	if (!is_any)
+		return 0;
+	err = leader_sync__wait();
+	return err ? err : sweep(leader);
+}
+
+static int offer(struct bperf_leader *leader, int set, __u64 nr_created, int half)
+{
+	int hint = 0;
+
+	for (int i = 0; i < MAX_POOL_ENTRIES / 2; i++) {
+		struct pool_entry *pool_entry = place_of(leader, nr_created, half, i);
+		int pos, scope_set;
+
+		if (pool_entry->state != POOL_NONE)
+			continue;
+		pos = cgroup_table__find_free(leader, &hint);
+		scope_set = pos < 0 ? pos : scope_set__add_pool_entry(&leader->scope_sets, set);
+		if (scope_set < 0)
+			return scope_set;
+		pool_entry->pos = pos;
+		pool_entry->scope_set = scope_set;
+		leader->cgroups[pos].scope_set = scope_set;
+		__atomic_store_n(&leader->cgroups[pos].id, CGROUP_RESERVED, __ATOMIC_RELEASE);
+		__atomic_store_n(&pool_entry->state, POOL_READY, __ATOMIC_SEQ_CST);
+		crash_point__reach("pool-entry-ready");
+	}
+	return 0;
+}
+
+int cgroup_pool__make_ready(struct bperf_leader *leader, const struct pool_plan *plan)
+{
+	int set = plan->watched ? plan->largest : 0, err = 0;
+	__u64 nr_created = leader->cgroup_clock->nr_created;
+
+	/* First the half that the next new cgroups do not take, so that one entry is always ready. */
+	for (int half = 1; half >= 0 && !err; half--) {
+		err = retract(leader, scope_set__nr_events(&leader->scope_sets, set), nr_created,
+			      half);
+		if (!err && set)
+			err = offer(leader, set, nr_created, half);
+	}
+	return err;
+}
+
+/* --- the end --- */
+
+/*
+ * Return: whether a pool entry goes with those below @end. A creation that finds half of the ring unready
+ * leaves it out. So the place of a number below @end can have a later cgroup, which no session has seen.
+ */
+static bool is_reclaimed(const struct pool_entry *pool_entry, __u64 end)
+{
+	return __atomic_load_n(&pool_entry->state, __ATOMIC_ACQUIRE) == POOL_TAKEN &&
+	       __atomic_load_n(&pool_entry->created_nr, __ATOMIC_RELAXED) <= end;
+}
+
+/* Turn the pool entries in [first, end) into cgroups like others, or free them if no scope needs them. */
+static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
+{
+	struct id_map needed = {};
+	int err = cgroup_table__read_needed(leader, -2, &needed);
+
+	for (__u64 n = first; n < end && !err; n++) {
+		const struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
+		__u32 pos = cgroup_pool__pos(pool_entry);
+
+		if (!is_reclaimed(pool_entry, end))
+			continue;
+		if (id_map__get(&needed, pool_entry->id) < 0)
+			err = cgroup_table__hide(leader, pool_entry->id);
+		__atomic_store_n(&leader->cgroups[pos].scope_set,
+				 cgroup_table__scope_set(leader, pos), __ATOMIC_RELEASE);
+	}
+	if (!err)
+		err = leader_links__are_alive(leader, LINKS_CGROUPS) ?
+			      cgroup_table__begin_epoch(leader) :
+			      cgroup_table__forget_running(leader);
+	if (!err)
+		err = leader_sync__wait();
+	for (__u64 n = first; n < end && !err; n++) {
+		struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
+		__u32 pos = cgroup_pool__pos(pool_entry),
+		      scope_set = cgroup_pool__scope_set(pool_entry);
+
+		if (!is_reclaimed(pool_entry, end))
+			continue;
+		if (id_map__get(&needed, pool_entry->id) < 0)
+			leader->cgroups[pos].id = 0;
+		if (leader->scope_sets.scope_set[scope_set].state == REG_READY)
+			err = scope_set__merge_into(&leader->scope_sets, scope_set,
+						    cgroup_table__own_scope_set(leader, pos));
+		if (err)
+			break;
+		__atomic_store_n(&pool_entry->created_nr, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&pool_entry->state, POOL_NONE, __ATOMIC_RELEASE);
+	}
+	id_map__clear(&needed);
+	return err;
+}
+
+int cgroup_pool__reclaim(struct bperf_leader *leader)
+{
+	struct registry *reg = leader->registry;
+	struct pool_plan plan;
+	__u64 nr_created = nr_to_reclaim(leader);
+	__u64 first = __atomic_load_n(&reg->nr_reclaimed, __ATOMIC_RELAXED);
+	int err = 0;
+
+	if (first < nr_created)
+		err = reclaim(leader,
+			      nr_created - first > MAX_POOL_ENTRIES ?
+				      nr_created - MAX_POOL_ENTRIES :
+				      first,
+			      nr_created);
+	if (err)
+		return err;
+	reg->nr_reclaimed = nr_created;
+	err = sweep(leader);
+	if (!err)
+		err = cgroup_pool__begin_plan(leader, &plan);
+	return err ? err : cgroup_pool__make_ready(leader, &plan);
+}
+
+int cgroup_pool__watch(struct bperf_leader *leader, __u64 nr_created)
+{
+	int err = 0;
+
+	if (leader->task_link_fds[WATCH_LINK_MKDIR] < 0)
+		err = leader_links__hold(leader, LINKS_NEW_CGROUPS);
+	if (err == -ENOENT)
+		err = leader_links__make(leader, LINKS_NEW_CGROUPS);
+	if (err)
+		return err;
+	leader->registry->session[leader->session].nr_seen = nr_created + 1;
+	return cgroup_pool__reclaim(leader);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPERF_CRASH_POINT_H
+#define PERF_BPERF_CRASH_POINT_H
+
+/*
+ * Points between two changes for tests to end or stop a session, and limits that tests lower. Only the
+ * perf of the tests, $(O)/tests/perf, has them (-DCRASH_POINTS): here the environment has no effect.
+ */
+
+#include <linux/types.h>
+
+/* Variables of the environment, each with a number. */
+enum crash_setting {
+	CRASH_MAX_TASKS,      /* PERF_TEST_MAX_TASKS: entries of the map of tasks */
+	CRASH_MAX_CGROUP_IDS, /* PERF_TEST_MAX_CGROUP_IDS: cgroups that on_mkdir can file */
+	CRASH_SERVE_MS,	      /* PERF_TEST_SERVE_MS: see foreign_followers.h */
+};
+
+/**
+ * crash_point__reach() - end or stop this process here if a test asks for it
+ * @name: of the last change, which has one place in the sources; tests/data/steps has all
+ *
+ * PERF_TEST_KILL_AT=NAME ends the process, as SIGKILL would. PERF_TEST_STOP_AT=NAME stops it, by the
+ * signal PERF_TEST_STOP_BY if that is set. A number N in place of a name is the N-th point reached.
+ */
+void crash_point__reach(const char *name);
+
+/** crash_point__setting() - return the number that a test gives, or @otherwise */
+__u64 crash_point__setting(enum crash_setting setting, __u64 otherwise);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/foreign_pins.h"
+
+#include "util/bperf/attr_map.h"
+#include "util/bperf/attr_pin.h"
+#include "util/bperf/crash_point.h"
+#include "util/bperf/diff_maps.h"
+#include "util/bperf/foreign_followers.h"
+#include "util/bperf/identify.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_parts.h"
+#include "util/bperf/leader_progs.h"
+#include "util/bperf/prog_maps.h"
+#include "util/host/bpf_info.h"
+#include "util/host/capability.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX	      "switch_"
+#define NAME_MAX_PART 48
+
+void foreign_pins__name(__u32 link_id, char name[LEADER_PIN_NAME])
+{
+	snprintf(name, LEADER_PIN_NAME, PREFIX "%u", link_id);
+}
+
+/* --- names in the lock directory --- */
+
+/* The number in a pin's name; 0: it is none. */
+static __u32 link_of_name(const char *name)
+{
+	unsigned long id;
+	char *end;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)))
+		return 0;
+	id = strtoul(name + strlen(PREFIX), &end, 10);
+	return id <= UINT32_MAX && (!*end || *end == '_') ? id : 0;
+}
+
+static DIR *open_dir(const struct attr_map *map)
+{
+	int fd = openat(map->lock.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		close_fd(&fd);
+	return dir;
+}
+
+static int add_id(__u32 **ids, int nr, __u32 id)
+{
+	__u32 *grown;
+
+	for (int i = 0; i < nr; i++) {
+		if ((*ids)[i] == id)
+			return nr;
+	}
+	grown = realloc(*ids, (nr + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*ids = grown;
+	grown[nr] = id;
+	return nr + 1;
+}
+
+/* The numbers of all pins, each once. Return: how many, or -errno. */
+static int read_ids(const struct attr_map *map, __u32 **ids)
+{
+	DIR *dir = open_dir(map);
+	struct dirent *entry;
+	int nr = 0;
+
+	*ids = NULL;
+	if (!dir)
+		return -errno;
+	while (nr >= 0 && (entry = readdir(dir))) {
+		__u32 id = link_of_name(entry->d_name);
+
+		if (id)
+			nr = add_id(ids, nr, id);
+	}
+	closedir(dir);
+	if (nr < 0)
+		free_ptr(ids);
+	return nr;
+}
+
+/* Remove all pins of one leader, but those of users who are not trusted. */
+static void remove_pins(const struct attr_map *map, __u32 id)
+{
+	DIR *dir = open_dir(map);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct stat st;
+
+		if (link_of_name(entry->d_name) == id &&
+		    !fstatat(map->lock.fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    attr_pin__is_trusted(st.st_uid, map->trusted))
+			(void)unlinkat(map->lock.fd, entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* --- who needs them --- */
+
+/* The pinned link; -ENOENT: there is none; -EPERM: it is another user's. */
+static int open_pin(const struct attr_map *map, __u32 id)
+{
+	char name[LEADER_PIN_NAME], self[64];
+	int pin __cleanup(close_fd) = -1;
+	struct stat st;
+	int fd;
+
+	foreign_pins__name(id, name);
+	pin = openat(map->lock.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (pin < 0 || fstat(pin, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || !attr_pin__is_trusted(st.st_uid, map->trusted))
+		return -EPERM;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", pin);
+	fd = bpf_obj_get(self);
+	/* The pin exists. */
+	return fd >= 0 ? fd : errno == ENOENT ? -ENXIO : -errno;
+}
+
+static bool is_diff_map(__u32 id)
+{
+	int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(id);
+	struct bpf_map_info info;
+
+	return fd >= 0 && !bpf_info__map(fd, &info) && info.type == BPF_MAP_TYPE_PERCPU_ARRAY &&
+	       !strcmp(info.name, LEADER_DIFF_MAP);
+}
+
+/* 0; -ENOENT: there are parts only; other -errno: it is not ours to judge. */
+static int look_at(const struct attr_map *map, __u32 id, struct foreign_pin *pin)
+{
+	struct prog_maps maps __cleanup(prog_maps__clear) = {};
+	int fd __cleanup(close_fd) = open_pin(map, id);
+	bool *used __cleanup(free_ptr) = NULL;
+	struct foreign_users users = {};
+	__u32 nr = 0;
+	int err;
+
+	*pin = (struct foreign_pin){.link_id = id};
+	if (fd < 0)
+		return fd;
+	err = identify__read_leader(fd, &maps);
+	if (err)
+		return err == -ENOENT ? -EPROTO : err;
+	for (__u32 i = 0; i < maps.nr; i++) {
+		if (is_diff_map(maps.ids[i]))
+			maps.ids[nr++] = maps.ids[i];
+	}
+	users.used = used = calloc(nr + 1, sizeof(*used));
+	err = used ? identify__look(&users, maps.ids, nr, maps.info.id) : -ENOMEM;
+	for (__u32 i = 0; i < nr && !err; i++)
+		pin->nr_events += used[i];
+	pin->nr_followers = users.nr;
+	return err;
+}
+
+static bool is_unused(const struct attr_map *map, __u32 id)
+{
+	struct foreign_pin pin;
+	int err = look_at(map, id, &pin);
+
+	return err == -ENOENT || (!err && !pin.nr_followers);
+}
+
+/* A follower that is about to attach holds the protocol's lock. */
+static void remove_if_unused(struct attr_map *map, __u32 id, bool waits)
+{
+	if (waits ? attr_map__relock(map) : attr_map__try_relock(map))
+		return;
+	if (attr_map__try_protocol(map, true) && is_unused(map, id))
+		remove_pins(map, id);
+	attr_map__unlock(map);
+}
+
+void foreign_pins__remove_unused(struct attr_map *map, bool waits)
+{
+	__u32 *ids;
+	int nr;
+
+	capability__raise_files();
+	nr = read_ids(map, &ids);
+	for (int i = 0; i < nr; i++) {
+		/* All programs of the machine are looked at: under the lock only to remove something. */
+		if (is_unused(map, ids[i]))
+			remove_if_unused(map, ids[i], waits);
+	}
+	capability__lower_files();
+	if (nr >= 0)
+		free(ids);
+}
+
+void foreign_pins__repair(struct bperf_leader *leader)
+{
+	if (leader->session < 0 || leader->task_link_fds[SERVE_LINK_SWITCH] < 0)
+		return;
+	capability__raise_files();
+	remove_pins(leader->attr_map, leader->registry->task_link_ids[SERVE_LINK_SWITCH]);
+	capability__lower_files();
+}
+
+int foreign_pins__list(const struct attr_map *map, struct foreign_pin **out)
+{
+	__u32 *ids;
+	int nr, nr_pins = 0;
+
+	capability__raise_files();
+	nr = read_ids(map, &ids);
+	*out = nr < 0 ? NULL : calloc(nr + 1, sizeof(**out));
+	for (int i = 0; *out && i < nr; i++)
+		nr_pins += !look_at(map, ids[i], &(*out)[nr_pins]);
+	capability__lower_files();
+	if (nr < 0)
+		return nr;
+	free(ids);
+	return *out ? nr_pins : -ENOMEM;
+}
+
+/* --- making them --- */
+
+static int pin(const struct attr_map *map, const char *name, int fd)
+{
+	int err;
+
+	if (fd < 0)
+		return 0;
+	/* A leader before, whose link had that id, can have left one in a crash. */
+	(void)unlinkat(map->lock.fd, name, 0);
+	err = attr_pin__pin(map->lock.fd, name, fd);
+	if (!err)
+		crash_point__reach("part-pinned");
+	return err;
+}
+
+/* The link at switches goes last: what a crash leaves without it is not needed by anybody. */
+static int pin_all(const struct bperf_leader *leader)
+{
+	__u32 id = leader->registry->task_link_ids[SERVE_LINK_SWITCH];
+	const struct attr_map *map = leader->attr_map;
+	char name[NAME_MAX_PART];
+	int err;
+
+	snprintf(name, sizeof(name), PREFIX "%u_quiet", id);
+	err = pin(map, name, leader->link_fd);
+	snprintf(name, sizeof(name), PREFIX "%u_hotplug", id);
+	if (!err)
+		err = pin(map, name, leader->hotplug_link_fd);
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
+		/* The links hold these, and optional ones are loaded again. */
+		if (i == LEADER_ON_SWITCH || i == LEADER_ON_HOTPLUG || leader_progs__is_optional(i))
+			continue;
+		snprintf(name, sizeof(name), PREFIX "%u_prog%d", id, i);
+		err = pin(map, name, leader->prog_fds[i]);
+	}
+	foreign_pins__name(id, name);
+	if (!err)
+		err = pin(map, name, leader->task_link_fds[SERVE_LINK_SWITCH]);
+	if (err)
+		remove_pins(map, id);
+	return err;
+}
+
+void foreign_pins__make(struct bperf_leader *leader)
+{
+	struct attr_map *map = leader->attr_map;
+	int err = 0;
+
+	if (!leader->registry->is_serving || leader->task_link_fds[SERVE_LINK_SWITCH] < 0)
+		return;
+	foreign_followers__look(leader);
+	if (attr_map__relock(map)) {
+		pr_verbose(
+			"followers of other implementations may stop counting: no lock to pin their link");
+		return;
+	}
+	/* If two sessions leave at a time, the later one is the last. */
+	if (!bperf_leader__has_sessions(leader) && foreign_followers__nr_followers(leader) > 0) {
+		foreign_followers__renew_end(leader);
+		capability__raise_files();
+		err = pin_all(leader);
+		capability__lower_files();
+	}
+	attr_map__unlock(map);
+	if (err)
+		pr_warn("followers of other implementations stop counting now: cannot pin their link in %s_lock: %s",
+			map->path, strerror(-err));
+}

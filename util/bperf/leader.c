@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/leader.h"
+
+#include "util/bperf/crash_point.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_parts.h"
+#include "util/host/bpf_info.h"
+#include "util/host/capability.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- memory --- */
+
+static size_t readings_size(const struct bperf_leader *leader)
+{
+	return bpf_info__page_up(leader->nr_cpus * sizeof(struct cpu_readings));
+}
+
+static struct sum_block *find_block(void *ctx, int chunk, int cpu)
+{
+	struct bperf_leader *leader = ctx;
+	size_t size = bpf_info__page_up(leader->nr_cpus * sizeof(struct sum_block));
+
+	if (chunk < 0 || chunk >= MAX_CHUNKS || cpu < 0 || cpu >= leader->nr_cpus)
+		return NULL;
+	if (!leader->chunks[chunk] && leader->registry->chunk_ids[chunk]) {
+		int fd __cleanup(close_fd) = -1;
+
+		/* Others can have made it while we were counting. */
+		capability__raise();
+		fd = bpf_map_get_fd_by_id(leader->registry->chunk_ids[chunk]);
+		capability__lower();
+		if (fd >= 0 && !leader_parts__check_chunk(fd, leader->nr_cpus))
+			leader->chunks[chunk] =
+				bpf_info__map_memory(fd, size, PROT_READ | PROT_WRITE);
+	}
+	return leader->chunks[chunk] ? &leader->chunks[chunk][cpu] : NULL;
+}
+
+/* The map of maps keeps it; a chunk stays as long as the leader. */
+static int add_chunk(void *ctx, int chunk)
+{
+	struct bperf_leader *leader = ctx;
+	struct bpf_map_info info;
+	__u32 key = chunk;
+	int fd __cleanup(close_fd) = leader_parts__new_chunk(leader->nr_cpus);
+
+	if (fd < 0)
+		return fd;
+	if (bpf_info__map(fd, &info) ||
+	    bpf_map_update_elem(leader->map_fds[LEADER_SUMS], &key, &fd, BPF_ANY))
+		return -errno;
+	leader->registry->chunk_ids[chunk] = info.id;
+	return find_block(leader, chunk, 0) ? 0 : -ENOMEM;
+}
+
+static void *map_table(const struct bperf_leader *leader, enum leader_map map, size_t size)
+{
+	return bpf_info__map_memory(leader->map_fds[map], bpf_info__page_up(size),
+				    PROT_READ | PROT_WRITE);
+}
+
+static void unmap_table(void *table, size_t size)
+{
+	if (table)
+		munmap(table, bpf_info__page_up(size));
+}
+
+int bperf_leader__map(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+
+	leader->readings = bpf_info__map_memory(leader->map_fds[LEADER_READINGS],
+						readings_size(leader), PROT_READ);
+	if (!leader->readings)
+		return -errno;
+	leader->cpus = map_table(leader, LEADER_CPUS, leader->nr_cpus * sizeof(*leader->cpus));
+	c->reg = leader->registry;
+	c->nr_cpus = leader->nr_cpus;
+	c->block = find_block;
+	c->add_chunk = add_chunk;
+	c->step = crash_point__reach;
+	c->ctx = leader;
+	return leader->cpus ? 0 : -errno;
+}
+
+/* Most sessions do not need the tables below, and the kernel maps each page of one at once. */
+static void *map_once(const struct bperf_leader *leader, enum leader_map map, size_t size,
+		      void *mapped)
+{
+	return mapped ? mapped : map_table(leader, map, size);
+}
+
+int bperf_leader__map_scopes(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+
+	c->scope_set = map_once(leader, LEADER_SCOPE_SETS, MAX_SCOPE_SETS * sizeof(*c->scope_set),
+				c->scope_set);
+	c->set = map_once(leader, LEADER_SETS, MAX_SETS * sizeof(*c->set), c->set);
+	leader->walk = map_once(leader, LEADER_WALK, sizeof(*leader->walk), leader->walk);
+	return c->scope_set && c->set && leader->walk ? 0 : -errno;
+}
+
+int bperf_leader__map_buckets(struct bperf_leader *leader)
+{
+	leader->buckets = map_once(leader, LEADER_BUCKETS,
+				   sizeof(struct task_bucket) << BUCKET_BITS, leader->buckets);
+	return leader->buckets ? 0 : -errno;
+}
+
+int bperf_leader__map_cgroups(struct bperf_leader *leader)
+{
+	leader->cgroup_clock =
+		map_once(leader, LEADER_CLOCK, sizeof(*leader->cgroup_clock), leader->cgroup_clock);
+	leader->pool = map_once(leader, LEADER_POOL, MAX_POOL_ENTRIES * sizeof(*leader->pool),
+				leader->pool);
+	leader->cgroups = map_once(leader, LEADER_CGROUPS, MAX_CGROUPS * sizeof(*leader->cgroups),
+				   leader->cgroups);
+	return leader->cgroup_clock && leader->pool && leader->cgroups ? 0 : -errno;
+}
+
+static void unmap_tables(struct bperf_leader *leader)
+{
+	unmap_table(leader->cgroup_clock, sizeof(*leader->cgroup_clock));
+	unmap_table(leader->pool, MAX_POOL_ENTRIES * sizeof(*leader->pool));
+	unmap_table(leader->cgroups, MAX_CGROUPS * sizeof(*leader->cgroups));
+	unmap_table(leader->cpus, leader->nr_cpus * sizeof(*leader->cpus));
+	unmap_table(leader->buckets, sizeof(struct task_bucket) << BUCKET_BITS);
+	unmap_table(leader->walk, sizeof(*leader->walk));
+	unmap_table(leader->scope_sets.scope_set, MAX_SCOPE_SETS * sizeof(struct reg_scope_set));
+	unmap_table(leader->scope_sets.set, MAX_SETS * sizeof(struct reg_set));
+	for (int i = 0; i < MAX_CHUNKS; i++)
+		unmap_table(leader->chunks[i], leader->nr_cpus * sizeof(struct sum_block));
+}
+
+static void unmap_ring(struct wakeup_ring *ring)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (ring->seen)
+		munmap(ring->seen, page);
+	if (ring->made)
+		munmap((void *)ring->made, page);
+}
+
+/* --- its life in this process --- */
+
+struct bperf_leader *bperf_leader__new(struct attr_map *attr_map)
+{
+	struct bperf_leader *leader = calloc(1, sizeof(*leader));
+
+	if (!leader)
+		return NULL;
+	leader->attr_map = attr_map;
+	leader->link_fd = -1;
+	leader->hotplug_link_fd = -1;
+	leader->token_fd = -1;
+	leader->session = -1;
+	memset(leader->map_fds, -1, sizeof(leader->map_fds));
+	memset(leader->prog_fds, -1, sizeof(leader->prog_fds));
+	memset(leader->task_link_fds, -1, sizeof(leader->task_link_fds));
+	return leader;
+}
+
+void bperf_leader__delete(struct bperf_leader *leader)
+{
+	if (!leader)
+		return;
+	for (int i = 0; i < NR_TASK_LINKS; i++)
+		close_fd(&leader->task_link_fds[i]);
+	unmap_tables(leader);
+	unmap_ring(&leader->wakeups);
+	unmap_ring(&leader->created);
+	free(leader->watch);
+	if (leader->readings)
+		munmap(leader->readings, readings_size(leader));
+	if (leader->registry)
+		munmap(leader->registry, bpf_info__page_up(sizeof(*leader->registry)));
+	close_fd(&leader->token_fd);
+	close_fd(&leader->link_fd);
+	close_fd(&leader->hotplug_link_fd);
+	for (int i = 0; i < NR_LEADER_PROGS; i++)
+		close_fd(&leader->prog_fds[i]);
+	for (int i = 0; i < NR_LEADER_MAPS; i++)
+		close_fd(&leader->map_fds[i]);
+	free(leader);
+}
+
+/* --- questions and switches --- */
+
+void bperf_leader__set_mode(struct bperf_leader *leader, __u32 mode, bool on)
+{
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		__u32 *word = &leader->cpus[cpu].mode;
+
+		if (on)
+			__atomic_fetch_or(word, mode, __ATOMIC_SEQ_CST);
+		else
+			__atomic_fetch_and(word, ~mode, __ATOMIC_SEQ_CST);
+	}
+}
+
+bool bperf_leader__has_sessions(const struct bperf_leader *leader)
+{
+	for (int session = 0; session < MAX_SESSIONS; session++) {
+		__u32 token = leader->registry->session[session].token;
+
+		if (token && bpf_info__is_map_alive(token))
+			return true;
+	}
+	return false;
+}
+
+/* --- for other rooms --- */
+
+const struct registry *bperf_leader__registry(const struct bperf_leader *leader)
+{
+	return leader->registry;
+}
+
+const struct scope_tables *bperf_leader__scope_tables(const struct bperf_leader *leader)
+{
+	return &leader->scope_sets;
+}
+
+int bperf_leader__nr_cpus(const struct bperf_leader *leader)
+{
+	return leader->nr_cpus;
+}
+
+const __u64 *bperf_leader__seq(const struct bperf_leader *leader, int cpu)
+{
+	return &leader->cpus[cpu].seq;
+}
+
+bool bperf_leader__is_serving(const struct bperf_leader *leader)
+{
+	return leader->registry->is_serving;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/leader_events.h"
+
+#include "util/bperf/attr_map.h"
+#include "util/bperf/foreign_events.h"
+#include "util/bperf/foreign_followers.h"
+#include "util/bperf/leader_announce.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_links.h"
+#include "util/bperf/leader_slots.h"
+#include "util/event/pmu.h"
+#include "util/host/cpumap.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* --- for the registry --- */
+
+/*
+ * Mark online CPUs outside the event's PMU as absent: nothing will ever be opened there. For an
+ * offline CPU this is unknown. repair_cpu() decides when the CPU comes online; events until then
+ * are lost.
+ */
+static void note_absence(const struct leader_opening *opening, int first, int nr)
+{
+	const struct bperf_leader *leader = opening->leader;
+	struct cpumap *online = opening->cpus->nr < leader->nr_cpus ? cpumap__online() : NULL;
+
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
+		leader_slots__set_absent(leader, first, nr, cpu,
+					 online && cpumap__has(online, cpu) &&
+						 !cpumap__has(opening->cpus, cpu));
+	cpumap__delete(online);
+}
+
+int leader_events__open(void *data, int first, int nr)
+{
+	struct leader_opening *opening = data;
+	struct bperf_leader *leader = opening->leader;
+	__u32 first_idx[MAX_EVENTS];
+	bool has_foreign = foreign_events__find(leader, first, nr, first_idx);
+	int nr_open = 0, err = 0;
+
+	if (has_foreign)
+		bperf_leader__set_mode(leader, MODE_FOREIGN, true);
+	note_absence(opening, first, nr);
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		__u32 epoch = leader_slots__epoch(leader, cpu);
+
+		leader_slots__set_done(leader, first, nr, cpu, 0);
+		if (!cpumap__has(opening->cpus, cpu))
+			continue;
+		if (has_foreign && foreign_events__adopt(leader, first, nr, cpu, first_idx)) {
+			leader_slots__set_done(leader, first, nr, cpu, epoch);
+			nr_open++;
+			continue;
+		}
+		err = leader_slots__open(leader, first, nr, cpu, &opening->refused);
+		/* A CPU that went offline meanwhile is no reason to refuse the event. */
+		if (err == -ENODEV) {
+			err = 0;
+			continue;
+		}
+		if (err)
+			break;
+		leader_slots__set_done(leader, first, nr, cpu, epoch);
+		nr_open++;
+	}
+	if (err)
+		return err;
+	if (has_foreign && leader_slots__has_foreign(leader, first)) {
+		/* A repair that found none may just have cleared it. */
+		bperf_leader__set_mode(leader, MODE_FOREIGN, true);
+		pr_verbose("%d of another leader's events are counted", nr);
+	} else if (has_foreign) {
+		foreign_events__forget(leader, first, nr);
+	}
+	for (int i = 0; i < nr; i++)
+		leader->registry->event[first + i].nr_open = nr_open;
+	return nr_open ? 0 : -ENODEV;
+}
+
+/*
+ * A foreign follower holds the protocol's lock from its look at an entry until its program is attached.
+ * Only then can we see that it follows.
+ */
+bool leader_events__withdraw(void *data, int first, int nr, bool is_retry)
+{
+	struct bperf_leader *leader = ((struct leader_opening *)data)->leader;
+	struct attr_map_value value;
+	struct attr_key key;
+
+	for (int i = 0; i < nr; i++) {
+		leader_slots__public_key(leader, first, nr, i, &key);
+		/* Two sessions that opened one event at a time have a slot each, and one entry. */
+		if (!attr_map__get(leader->attr_map, &key, &value) &&
+		    leader_links__is_own(leader->registry, value.link_id) &&
+		    (nr > 1 || value.diff_map_id == leader->registry->diff_ids[first]))
+			attr_map__remove(leader->attr_map, &key);
+	}
+	/* Others than single events have no map that anybody could follow. */
+	return nr > 1 || !leader->registry->diff_ids[first] ||
+	       attr_map__try_protocol(leader->attr_map, is_retry);
+}
+
+void leader_events__close(void *data, int first, int nr)
+{
+	struct bperf_leader *leader = ((struct leader_opening *)data)->leader;
+	struct shared_event where;
+	struct attr_key key;
+
+	for (int i = 0; i < nr; i++) {
+		leader_slots__public_key(leader, first, nr, i, &key);
+		if (!bpf_map_lookup_elem(leader->map_fds[LEADER_SHARED], &key, &where) &&
+		    where.first_idx == leader_slots__idx(leader, first + i, 0))
+			bpf_map_delete_elem(leader->map_fds[LEADER_SHARED], &key);
+	}
+	foreign_followers__withdraw(leader, first, nr);
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
+		leader_slots__drop(leader, first, nr, cpu);
+	foreign_events__forget(leader, first, nr);
+}
+
+/* --- CPUs that come back --- */
+
+/* How long a CPU has been there without events, in nanoseconds; 0: it always was. */
+static __u64 time_up(const struct bperf_leader *leader, int cpu)
+{
+	__u64 up_ns = leader->cpus[cpu].up_ns, now_ns = clock_ns();
+
+	return up_ns && up_ns < now_ns ? now_ns - up_ns : 0;
+}
+
+/* Return: whether the PMU of an event counts on a CPU. */
+static bool has_cpu(struct pmus *pmus, const struct attr_key *key, int cpu)
+{
+	struct perf_event_attr attr;
+	const struct pmu *pmu;
+	__u32 type;
+
+	memcpy(&attr, key->bytes, sizeof(attr));
+	type = attr.type;
+	/* The upper half names the kind of core. */
+	if ((type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE) && attr.config >> 32)
+		type = attr.config >> 32;
+	pmu = pmus__find_type(pmus, type);
+	return !pmu || !pmu->cpus || cpumap__has(pmu->cpus, cpu);
+}
+
+/* Return: whether an event must be opened on a CPU. No system call: nearly always none must. */
+static bool has_undone(const struct bperf_leader *leader, int cpu)
+{
+	if (leader->cpus[cpu].is_leaving)
+		return false;
+	for (int slot = 0; slot < MAX_EVENTS; slot++) {
+		if (leader_slots__begins(leader, slot) && !leader_slots__is_done(leader, slot, cpu))
+			return true;
+	}
+	return false;
+}
+
+bool leader_events__needs_repair(const struct bperf_leader *leader)
+{
+	struct cpumap *online = NULL;
+	bool is_needed = false;
+
+	for (int cpu = 0; cpu < leader->nr_cpus && !is_needed; cpu++) {
+		if (!has_undone(leader, cpu))
+			continue;
+		if (!online)
+			online = cpumap__online();
+		is_needed = online && cpumap__has(online, cpu);
+	}
+	cpumap__delete(online);
+	return is_needed;
+}
+
+static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
+{
+	int nr_open = 0;
+
+	for (int slot = 0; slot < MAX_EVENTS; slot++) {
+		const struct reg_event *event = &leader->registry->event[slot];
+		__u32 epoch = leader_slots__epoch(leader, cpu);
+		int nr = leader_slots__nr_members(leader, slot), ret;
+
+		if (!leader_slots__begins(leader, slot) || leader_slots__is_done(leader, slot, cpu))
+			continue;
+		if (!has_cpu(pmus, &event->key, cpu)) {
+			leader_slots__set_absent(leader, slot, nr, cpu, true);
+			leader_slots__set_done(leader, slot, nr, cpu, epoch);
+			continue;
+		}
+		ret = leader_slots__reopen(leader, slot, nr, cpu, time_up(leader, cpu));
+		if (ret < 0) {
+			pr_warn("CPU %d came online, but a shared event cannot be counted there: %s",
+				cpu, strerror(-ret));
+			/* Once is enough. */
+			leader_slots__set_done(leader, slot, nr, cpu, epoch);
+		}
+		nr_open += ret > 0 ? nr : 0;
+	}
+	if (nr_open)
+		pr_verbose("CPU %d came online: %d shared events opened there", cpu, nr_open);
+}
+
+static void repair_cpus(struct bperf_leader *leader)
+{
+	struct cpumap *online;
+	struct pmus *pmus;
+
+	if (!leader_events__needs_repair(leader))
+		return;
+	online = cpumap__online();
+	pmus = pmus__new(sysfs_root());
+	for (int cpu = 0; online && pmus && cpu < leader->nr_cpus; cpu++) {
+		if (cpumap__has(online, cpu) && has_undone(leader, cpu))
+			repair_cpu(leader, pmus, cpu);
+	}
+	cpumap__delete(online);
+	pmus__delete(pmus);
+}
+
+void leader_events__repair(struct bperf_leader *leader)
+{
+	leader_slots__note_foreign(leader);
+	leader_announce__all(leader);
+	repair_cpus(leader);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Find the leader through its record, and take references to its parts:
+ *
+ *	record -> link -> on_switch, loaded at that time -> its maps -> registry, which has all ids
+ */
+#include "util/bperf/leader_find.h"
+
+#include "util/bperf/attr_map.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_parts.h"
+#include "util/bperf/leader_progs.h"
+#include "util/bperf/leader_record.h"
+#include "util/bperf/prog_maps.h"
+#include "util/host/bpf_info.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A map that the registry names: one of the maps of on_switch, and what this layout has there. */
+static int take_map(struct bperf_leader *leader, const struct prog_maps *maps, enum leader_map map)
+{
+	__u32 id = leader->registry->map_ids[map];
+
+	if (!prog_maps__has(maps, id))
+		return -EPROTO;
+	leader->map_fds[map] = bpf_map_get_fd_by_id(id);
+	if (leader->map_fds[map] < 0)
+		return -errno;
+	return leader_parts__check(map, leader->map_fds[map], &leader->nr_cpus);
+}
+
+static int take_maps(struct bperf_leader *leader, const struct prog_maps *maps)
+{
+	/* First: this one gives the number of CPUs. */
+	int err = take_map(leader, maps, LEADER_READINGS);
+
+	for (int i = 0; i < NR_LEADER_MAPS && !err; i++) {
+		if (leader->map_fds[i] < 0)
+			err = take_map(leader, maps, i);
+	}
+	return err;
+}
+
+/* Sessions that need the programs of tasks or cgroups take hold of these themselves. */
+static int take_progs(struct bperf_leader *leader)
+{
+	return leader_progs__hold(leader, PROGS_ALWAYS) ? 0 : -ENOENT;
+}
+
+/* The kernel maps no frozen map writable, and maps of a leader are never frozen: it is another's. */
+static int mapping_error(int err)
+{
+	return err == -EPERM ? -EPROTO : err;
+}
+
+/*
+ * Take hold of every part that the registry names. A part that is gone means that the last session has
+ * just ended and the leader is being taken apart: -ENOENT.
+ */
+static int take_parts(struct bperf_leader *leader, const struct prog_maps *maps)
+{
+	__u32 hotplug_link_id = leader->registry->hotplug_link_id;
+	int err;
+
+	if (hotplug_link_id) {
+		leader->hotplug_link_fd = bpf_link_get_fd_by_id(hotplug_link_id);
+		if (leader->hotplug_link_fd < 0)
+			return -errno;
+	}
+	err = take_maps(leader, maps);
+	if (!err)
+		err = take_progs(leader);
+	if (err)
+		return err;
+	return mapping_error(bperf_leader__map(leader));
+}
+
+/* True if a registry is complete, and serves this attr map under this lock. */
+static bool is_ours(const struct registry *reg, const struct attr_map *attr_map)
+{
+	return __atomic_load_n(&reg->layout, __ATOMIC_ACQUIRE) == LEADER_LAYOUT &&
+	       reg->size == sizeof(*reg) && reg->attr_map_id == attr_map->id &&
+	       reg->lock_dev == attr_map->lock_stat.st_dev &&
+	       reg->lock_ino == attr_map->lock_stat.st_ino;
+}
+
+static int take_registry(struct bperf_leader *leader, const struct leader_record *record,
+			 const struct prog_maps *maps)
+{
+	int fd = bpf_map_get_fd_by_id(record->registry_id), err;
+
+	if (fd < 0)
+		return -errno;
+	leader->map_fds[LEADER_REGISTRY] = fd;
+	err = leader_parts__check(LEADER_REGISTRY, fd, &leader->nr_cpus);
+	if (err)
+		return err;
+	leader->registry = bpf_info__map_memory(fd, bpf_info__page_up(sizeof(struct registry)),
+						PROT_READ | PROT_WRITE);
+	if (!leader->registry)
+		return mapping_error(-errno);
+	if (!is_ours(leader->registry, leader->attr_map))
+		return -ENOENT;
+	return take_parts(leader, maps);
+}
+
+/* Check that a record's ids still name what they did; gives the link and all maps of its program. */
+static int check_record(const struct leader_record *record, int *link_fd, struct prog_maps *maps)
+{
+	int prog __cleanup(close_fd) = -1;
+	struct bpf_link_info info;
+	int err;
+
+	*link_fd = bpf_link_get_fd_by_id(record->link_id);
+	if (*link_fd < 0 || bpf_info__link(*link_fd, &info))
+		return -errno;
+	if (info.type != BPF_LINK_TYPE_RAW_TRACEPOINT || info.prog_id != record->prog_id)
+		return -ENOENT;
+	prog = bpf_prog_get_fd_by_id(record->prog_id);
+	if (prog < 0)
+		return -errno;
+	err = prog_maps__read(maps, prog);
+	if (err)
+		return err;
+	return maps->info.load_time == record->load_time_ns &&
+			       prog_maps__has(maps, record->registry_id) ?
+		       0 :
+		       -ENOENT;
+}
+
+int leader_find__by_record(struct attr_map *attr_map, const struct leader_record *record,
+			   struct bperf_leader **out)
+{
+	struct bperf_leader *leader = bperf_leader__new(attr_map);
+	struct prog_maps maps = {};
+	int err;
+
+	if (!leader)
+		return -ENOMEM;
+	err = record->attr_map_id == attr_map->id ? check_record(record, &leader->link_fd, &maps) :
+						    -ENOENT;
+	if (!err)
+		err = take_registry(leader, record, &maps);
+	prog_maps__clear(&maps);
+	leader->record = *record;
+	if (err)
+		bperf_leader__delete(leader);
+	else
+		*out = leader;
+	return err;
+}
+
+/* Entries of leaders that are gone; those of others are theirs. */
+static int drop_dead(void *data, const struct attr_map_value *value, bool *drop)
+{
+	__u32 *last_alive = data;
+
+	/* Entries of one leader all name the same link. */
+	if (value->link_id == *last_alive)
+		return 0;
+	*drop = !bpf_info__is_link_alive(value->link_id);
+	if (!*drop)
+		*last_alive = value->link_id;
+	return 0;
+}
+
+/* The entries are walked without the lock: they can be deleted under it. */
+static int has_dead(void *data, const struct attr_map_value *value, bool *drop)
+{
+	int err = drop_dead(data, value, drop);
+
+	if (err || !*drop)
+		return err;
+	*drop = false;
+	return -ESTALE;
+}
+
+struct bperf_leader *leader_find__look(struct attr_map *attr_map)
+{
+	struct leader_record record;
+	struct bperf_leader *leader = NULL;
+	__u32 last_alive = 0;
+
+	if (attr_map->fd < 0 || attr_map__each(attr_map, has_dead, &last_alive) ||
+	    leader_record__read(attr_map, &record) ||
+	    leader_find__by_record(attr_map, &record, &leader))
+		return NULL;
+	return leader;
+}
+
+bool leader_find__is_current(const struct bperf_leader *leader)
+{
+	const struct attr_map *attr_map = leader->attr_map;
+	struct leader_record now;
+
+	return !leader_record__read(attr_map, &now) && now.attr_map_id == attr_map->id &&
+	       leader_record__is_same(&now, &leader->record) && is_ours(leader->registry, attr_map);
+}
+
+int leader_find__serving(struct attr_map *attr_map, struct bperf_leader **out)
+{
+	struct leader_record record;
+	__u32 last_alive = 0;
+	int err;
+
+	*out = NULL;
+	/* Without the lock another session may be writing an entry anew. */
+	err = attr_map->lock.is_held ? attr_map__each(attr_map, drop_dead, &last_alive) : 0;
+	if (err)
+		return err;
+	err = leader_record__read(attr_map, &record);
+	if (err == -EPERM) {
+		if (bpf_info__is_link_alive(record.link_id))
+			pr_warn("the leader that %s_lock names is another user's, who is not trusted: not joined (bperf.trusted-owners in /etc/perfconfig)",
+				attr_map->path);
+		return 0;
+	}
+	if (!err)
+		err = leader_find__by_record(attr_map, &record, out);
+	if (err == -EPROTO) {
+		pr_warn("the leader that %s_lock names is not as this perf makes it: not joined",
+			attr_map->path);
+		return 0;
+	}
+	return err == -ENOENT ? 0 : err;
+}

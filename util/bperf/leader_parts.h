@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPERF_LEADER_PARTS_H
+#define PERF_BPERF_LEADER_PARTS_H
+
+/*
+ * The leader's maps in this layout: their names, types and sizes. perf makes them, and compares them
+ * with what the kernel reports before it uses or maps another's, so no size comes from memory that
+ * others write.
+ */
+
+#include "bpf_skel/leader_registry.h"
+
+/* The name of maps that followers read, in all layouts: pins of another one are judged by who uses them. */
+#define LEADER_DIFF_MAP "diff_readings"
+
+/** leader_parts__name() - the name of a map in the BPF objects; ".bss" is that of their variables */
+const char *leader_parts__name(enum leader_map map);
+
+/**
+ * leader_parts__new() - make a map of the leader
+ * leader_parts__new_chunk() - make a map of zeroed cells, for the map of sums
+ * leader_parts__new_diff() - make a map that followers read, for the map of differences
+ * @nr_cpus: possible CPUs
+ *
+ * Return: a descriptor, owned by the caller, or -errno.
+ */
+int leader_parts__new(enum leader_map map, int nr_cpus);
+int leader_parts__new_chunk(int nr_cpus);
+int leader_parts__new_diff(void);
+
+/**
+ * leader_parts__check() - whether a map is what this layout has in that place
+ * @nr_cpus: LEADER_READINGS sets it to the number of possible CPUs, the others compare with it
+ *
+ * Return: 0; -EPROTO: it is not; other -errno.
+ */
+int leader_parts__check(enum leader_map map, int fd, int *nr_cpus);
+
+/** leader_parts__check_diff() - the same of a map that followers read */
+int leader_parts__check_diff(int fd);
+
+/** leader_parts__check_chunk() - the same of a chunk of sums */
+int leader_parts__check_chunk(int fd, int nr_cpus);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/leader_progs.h"
+
+#include "util/bperf/crash_point.h"
+#include "util/bperf/kernel_btf.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_parts.h"
+#include "util/host/bpf_info.h"
+#include "util/host/capability.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+
+#include "bpf_skel/leader_calls.h"
+#include "bpf_skel/leader.skel.h"
+#include "bpf_skel/leader_cgroups.skel.h"
+#include "bpf_skel/leader_tasks.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel's own types. Tests with another sysfs ($SYSFS_PATH) still run on this kernel. */
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
+/* --- the programs --- */
+
+static const struct {
+	const char *name;
+	enum prog_kind kind;
+	enum leader_map kept; /* the table of programs of its type; LEADER_REGISTRY: none */
+} progs[NR_LEADER_PROGS] = {
+	[LEADER_ON_SWITCH] = {"on_switch", PROGS_ALWAYS, LEADER_REGISTRY},
+	[LEADER_ON_SYNC] = {"on_sync", PROGS_ALWAYS, LEADER_REGISTRY},
+	[LEADER_ON_HOTPLUG] = {"on_hotplug", PROGS_ALWAYS, LEADER_REGISTRY},
+	[LEADER_ON_TASK_SWITCH] = {"on_task_switch", PROGS_TASKS, LEADER_KEPT},
+	[LEADER_ON_TASK_SYNC] = {"on_task_sync", PROGS_TASKS, LEADER_KEPT},
+	[LEADER_ON_NEWTASK] = {"on_newtask", PROGS_TASKS, LEADER_KEPT},
+	[LEADER_ON_RENAME] = {"on_rename", PROGS_TASKS, LEADER_KEPT},
+	[LEADER_ON_FREE] = {"on_free", PROGS_TASKS, LEADER_KEPT},
+	[LEADER_ON_WALK] = {"on_walk", PROGS_TASKS, LEADER_KEPT_WALK},
+	[LEADER_ON_EXIT_EVENT] = {"on_exit_event", PROGS_EXIT_EVENT, LEADER_REGISTRY},
+	[LEADER_ON_EXIT] = {"on_exit", PROGS_EXIT, LEADER_KEPT},
+	[LEADER_ON_CGROUP_SWITCH] = {"on_cgroup_switch", PROGS_CGROUPS, LEADER_KEPT},
+	[LEADER_ON_CGROUP_SYNC] = {"on_cgroup_sync", PROGS_CGROUPS, LEADER_KEPT},
+	[LEADER_ON_ATTACH] = {"on_attach", PROGS_CGROUPS, LEADER_KEPT},
+	[LEADER_ON_MKDIR] = {"on_mkdir", PROGS_CGROUPS, LEADER_KEPT},
+	[LEADER_ON_ABOVE] = {"on_above", PROGS_CGROUPS, LEADER_KEPT_ABOVE},
+};
+
+bool leader_progs__is_optional(enum leader_prog prog)
+{
+	return progs[prog].kind != PROGS_ALWAYS;
+}
+
+bool leader_progs__hold(struct bperf_leader *leader, enum prog_kind kind)
+{
+	bool is_complete = true;
+
+	for (int i = 0; i < NR_LEADER_PROGS; i++) {
+		__u32 id = leader->registry->prog_ids[i];
+
+		if (progs[i].kind != kind)
+			continue;
+		if (leader->prog_fds[i] < 0 && id)
+			leader->prog_fds[i] = bpf_prog_get_fd_by_id(id);
+		is_complete &= leader->prog_fds[i] >= 0;
+	}
+	return is_complete;
+}
+
+/* --- loading them --- */
+
+static int drop_verbose(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char *text __cleanup(free_ptr) = NULL;
+
+	if (msg__verbose() < 2 || (level == LIBBPF_DEBUG && msg__verbose() < 3))
+		return 0;
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		return 0;
+	}
+	pr_lines(text);
+	return 0;
+}
+
+static const void *object_bytes(__u32 kinds, size_t *size)
+{
+	if (kinds & PROGS_ALWAYS)
+		return leader_bpf__elf_bytes(size);
+	return kinds & PROGS_CGROUPS ? leader_cgroups_bpf__elf_bytes(size) :
+				       leader_tasks_bpf__elf_bytes(size);
+}
+
+/* Use the leader's maps, and load only the programs of these kinds. */
+static int prepare(const struct bperf_leader *leader, struct bpf_object *obj, __u32 kinds)
+{
+	const __u32 nr_cpus = leader->nr_cpus;
+	int err;
+
+	err = bpf_map__set_initial_value(bpf_object__find_map_by_name(obj, ".rodata"), &nr_cpus,
+					 sizeof(nr_cpus));
+	for (int i = 0; i < NR_LEADER_MAPS && !err; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, leader_parts__name(i));
+
+		if (map)
+			err = bpf_map__reuse_fd(map, leader->map_fds[i]);
+	}
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
+		struct bpf_program *prog = bpf_object__find_program_by_name(obj, progs[i].name);
+
+		if (prog)
+			err = bpf_program__set_autoload(prog, progs[i].kind & kinds);
+	}
+	return err;
+}
+
+/*
+ * Let others find a program, and keep it as long as the leader: the tables of programs hold it for as
+ * long as any session holds the tables. If one of them refuses it, it ends with its sessions.
+ */
+static int add_prog(struct bperf_leader *leader, enum leader_prog prog, int fd)
+{
+	__u32 key = prog;
+	int err;
+
+	close_fd(&leader->prog_fds[prog]);
+	leader->prog_fds[prog] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (leader->prog_fds[prog] < 0)
+		return -errno;
+	if (progs[prog].kept &&
+	    bpf_map_update_elem(leader->map_fds[progs[prog].kept], &key, &fd, BPF_ANY))
+		pr_verbose("the program %s ends with its last session: %s", progs[prog].name,
+			   strerror(errno));
+	err = bpf_info__prog_id(fd, &leader->registry->prog_ids[prog]);
+	if (!err)
+		crash_point__reach("program-added");
+	return err;
+}
+
+static int add_progs(struct bperf_leader *leader, struct bpf_object *obj, __u32 kinds)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_LEADER_PROGS && !err; i++) {
+		if (progs[i].kind & kinds)
+			err = add_prog(leader, i,
+				       bpf_program__fd(bpf_object__find_program_by_name(
+					       obj, progs[i].name)));
+	}
+	return err;
+}
+
+/*
+ * libbpf looks for functions of the kernel by their names, in all of the kernel's types. So these
+ * handlers do it, by what kernel_btf.h found: right before a program is loaded.
+ */
+static struct kernel_btf kernel;
+
+static void replace_call(struct bpf_insn *insn, __u32 function_id)
+{
+	if (function_id) {
+		insn->src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insn->imm = function_id;
+	} else {
+		/* r0 = 0 */
+		*insn = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K};
+	}
+}
+
+/* Calls of helpers that do not exist become calls of the kernel's functions, if it has them. */
+static int replace_calls(struct bpf_program *prog, struct bpf_prog_load_opts *opts __unused,
+			 long cookie __unused)
+{
+	size_t nr = bpf_program__insn_cnt(prog);
+	struct bpf_insn *insns __cleanup(free_ptr) = calloc(nr, sizeof(*insns));
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(prog), nr * sizeof(*insns));
+	for (size_t i = 0; i < nr; i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg)
+			continue;
+		if (insns[i].imm == CALL_IRQ_SAVE)
+			replace_call(&insns[i], kernel.irq_save_id);
+		else if (insns[i].imm == CALL_IRQ_RESTORE)
+			replace_call(&insns[i], kernel.irq_restore_id);
+	}
+	return bpf_program__set_insns(prog, insns, nr);
+}
+
+static int make_iterator(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long is_task)
+{
+	opts->expected_attach_type = BPF_TRACE_ITER;
+	opts->attach_btf_id = is_task ? kernel.iter_task_id : kernel.iter_cgroup_id;
+	return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
+}
+
+/* Once: libbpf up to 1.2 uses memory that it has freed when all such handlers are gone. */
+static void handle_sections(void)
+{
+	static bool is_done;
+	LIBBPF_OPTS(libbpf_prog_handler_opts, calls, .prog_prepare_load_fn = replace_calls);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, walk, .prog_prepare_load_fn = make_iterator);
+
+	if (is_done)
+		return;
+	libbpf_register_prog_handler(SECTION_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &calls);
+	libbpf_register_prog_handler(SECTION_KPROBE, BPF_PROG_TYPE_KPROBE, 0, &calls);
+	/* Another type until it is loaded: libbpf would read all types as soon as it sees this one. */
+	libbpf_register_prog_handler(SECTION_WALK_GROUP, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &walk);
+	walk.cookie = true;
+	libbpf_register_prog_handler(SECTION_WALK_TASK, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &walk);
+	is_done = true;
+}
+
+static int load_object(struct bperf_leader *leader, __u32 kinds, const struct kernel_btf *btf)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "leader");
+	struct bpf_object *obj;
+	const void *bytes;
+	char types[64];
+	size_t size;
+	int err;
+
+	snprintf(types, sizeof(types), "/proc/self/fd/%d", btf->types_fd);
+	if (btf->types_fd >= 0)
+		opts.btf_custom_path = types;
+	libbpf_set_print(drop_verbose);
+	handle_sections();
+	kernel = *btf;
+	bytes = object_bytes(kinds, &size);
+	obj = bpf_object__open_mem(bytes, size, &opts);
+	err = obj ? prepare(leader, obj, kinds) : -errno;
+	if (!err)
+		err = bpf_object__load(obj);
+	if (!err)
+		err = add_progs(leader, obj, kinds);
+	bpf_object__close(obj);
+	return err;
+}
+
+static int load(struct bperf_leader *leader, __u32 kinds)
+{
+	struct kernel_btf btf = {.types_fd = -1};
+	int err;
+
+	if (kinds != PROGS_ALWAYS) {
+		err = kernel_btf__read(KERNEL_BTF, &btf);
+		if (err)
+			return err;
+	}
+	err = load_object(leader, kinds, &btf);
+	kernel_btf__close(&btf);
+	return err;
+}
+
+/*
+ * Plain perf events of a task end in perf_event_exit_task(). A program at a kprobe there sees that, and
+ * since Linux 6.16 also one at the tracepoint right before it.
+ */
+static int load_tasks(struct bperf_leader *leader)
+{
+	char *kprobes __cleanup(free_ptr) =
+		xasprintf("%s/bus/event_source/devices/kprobe", sysfs_root());
+	struct kernel_btf btf;
+	int err = kernel_btf__read(KERNEL_BTF, &btf);
+
+	if (err)
+		return err;
+	if (!btf.exits_late && kprobes && !access(kprobes, F_OK))
+		err = load_object(leader, PROGS_TASKS | PROGS_EXIT_EVENT, &btf);
+	else
+		err = load_object(leader, PROGS_TASKS | PROGS_EXIT, &btf);
+	kernel_btf__close(&btf);
+	return err;
+}
+
+static bool is_complete(struct bperf_leader *leader, enum prog_kind kind)
+{
+	return leader_progs__hold(leader, kind) &&
+	       (kind != PROGS_TASKS || leader_progs__hold(leader, PROGS_EXIT_EVENT) ||
+		leader_progs__hold(leader, PROGS_EXIT));
+}
+
+int leader_progs__load(struct bperf_leader *leader, enum prog_kind kind)
+{
+	int err = is_complete(leader, kind) ? 0 :
+		  kind == PROGS_TASKS	    ? load_tasks(leader) :
+					      load(leader, kind);
+
+	if (!err)
+		return 0;
+	leader_progs__explain(err);
+	/* Callers have words of their own for other errors. */
+	return -ENOEXEC;
+}
+
+/* --- errors --- */
+
+/* libbpf reports all that can be wrong with the kernel's BTF by one errno: look again. NULL: nothing. */
+static const char *wrong_with_btf(void)
+{
+	struct btf *btf = btf__parse_raw(KERNEL_BTF);
+	int err = errno;
+
+	if (!btf)
+		return err == ENOMEM ?
+			       " (too little memory to read the kernel's BTF: raise the limit with ulimit -v)" :
+			       " (the kernel's BTF, kernel/btf/vmlinux below /sys, is empty or cut off: mount sysfs there again)";
+	btf__free(btf);
+	return NULL;
+}
+
+void leader_progs__explain(int err)
+{
+	char *missing __cleanup(free_ptr) = capability__missing_to_share();
+	const char *why = "", *btf;
+
+	if ((err == -EPERM || err == -EACCES) && missing)
+		why = " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)";
+	else if (err == -EPERM || err == -EACCES)
+		why = " (we may, as far as we know: a user namespace, whose capabilities are not the machine's, lockdown, or a security module)";
+	else if (access(KERNEL_BTF, F_OK))
+		why = " (this kernel has no BTF: it needs CONFIG_DEBUG_INFO_BTF)";
+	else if ((btf = wrong_with_btf()))
+		why = btf;
+	else if (err == -EINVAL || err == -ENOTSUP || err == -EOPNOTSUPP)
+		why = " (kernel too old, or without a BPF JIT: needs Linux 6.1 and net.core.bpf_jit_enable=1; -vv has the verifier's words)";
+	pr_err("cannot share events: loading the BPF programs failed: %s%s", strerror(-err), why);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/leader_slots.h"
+
+#include "util/bperf/attr_map.h"
+#include "util/bperf/crash_point.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_progs.h"
+#include "util/bperf/leader_sync.h"
+#include "util/host/perf_event.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+
+__u32 leader_slots__idx(const struct bperf_leader *leader, int slot, int cpu)
+{
+	return (__u32)slot * leader->nr_cpus + cpu;
+}
+
+const struct cpu_readings *leader_slots__row(const struct bperf_leader *leader, int cpu)
+{
+	return (const struct cpu_readings *)leader->readings + cpu;
+}
+
+void leader_slots__set_mask(int first, int nr, uint64_t mask[MASK_WORDS])
+{
+	for (int slot = first; slot < first + nr; slot++)
+		mask[slot / 64] |= 1ULL << slot % 64;
+}
+
+/* A CPU's epoch is even; what was done in it is odd, so never the 0 of what was never done. */
+__u32 leader_slots__epoch(const struct bperf_leader *leader, int cpu)
+{
+	return __atomic_load_n(&leader->cpus[cpu].epoch, __ATOMIC_ACQUIRE) + 1;
+}
+
+bool leader_slots__is_done(const struct bperf_leader *leader, int slot, int cpu)
+{
+	return leader->cpus[cpu].base[slot].epoch == leader_slots__epoch(leader, cpu);
+}
+
+void leader_slots__set_done(const struct bperf_leader *leader, int first, int nr, int cpu,
+			    __u32 epoch)
+{
+	for (int slot = first; slot < first + nr; slot++)
+		leader->cpus[cpu].base[slot].epoch = epoch;
+}
+
+/* Descriptors are needed only until all members are in the array. */
+static int open_group(const struct bperf_leader *leader, int first, int nr, int cpu, int *fds,
+		      int *refused)
+{
+	for (int i = 0; i < nr; i++) {
+		fds[i] = perf_event__open_shared(&leader->registry->event[first + i].key, cpu,
+						 i ? fds[0] : -1, !i && nr > 1);
+		if (fds[i] < 0) {
+			int err = fds[i];
+
+			*refused = i;
+			while (i--)
+				close(fds[i]);
+			return err;
+		}
+	}
+	/* Fails for a CPU that went offline meanwhile, and then there is nothing to count. */
+	if (nr > 1)
+		(void)perf_event__start_group(fds[0]);
+	return 0;
+}
+
+static int insert(const struct bperf_leader *leader, int first, int nr, int cpu, int *fds)
+{
+	int err = 0;
+
+	for (int i = 0; i < nr; i++) {
+		__u32 idx = leader_slots__idx(leader, first + i, cpu);
+
+		if (!err &&
+		    bpf_map_update_elem(leader->map_fds[LEADER_EVENTS], &idx, &fds[i], BPF_ANY))
+			err = -errno;
+		close(fds[i]);
+	}
+	return err;
+}
+
+static __u32 own_flags(const struct attr_key *key)
+{
+	struct perf_event_attr attr;
+
+	memcpy(&attr, key->bytes, sizeof(attr));
+	return attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
+			       !attr.exclude_kernel ?
+		       EVENT_SWITCHES :
+		       0;
+}
+
+void leader_slots__renew(const struct bperf_leader *leader, int first, int nr, int cpu,
+			 __u64 gap_ns)
+{
+	for (int slot = first; slot < first + nr; slot++) {
+		struct event_base *base = &leader->cpus[cpu].base[slot];
+		const struct event_reading *last = &leader_slots__row(leader, cpu)->event[slot];
+
+		base->flags = own_flags(&leader->registry->event[slot].key);
+		base->counter = last->counter;
+		base->enabled_ns = last->enabled_ns + gap_ns;
+		base->running_ns = last->running_ns;
+		__atomic_store_n(&base->gen, base->gen + 1 ? base->gen + 1 : 1, __ATOMIC_RELEASE);
+	}
+}
+
+void leader_slots__drop(const struct bperf_leader *leader, int first, int nr, int cpu)
+{
+	for (int slot = first; slot < first + nr; slot++) {
+		__u32 idx = leader_slots__idx(leader, slot, cpu);
+		__u32 *flags = &leader->cpus[cpu].base[slot].flags;
+
+		__atomic_store_n(flags, *flags & ~EVENT_FOREIGN, __ATOMIC_RELEASE);
+		bpf_map_delete_elem(leader->map_fds[LEADER_EVENTS], &idx);
+	}
+}
+
+void leader_slots__set_absent(const struct bperf_leader *leader, int first, int nr, int cpu,
+			      bool is_absent)
+{
+	for (int slot = first; slot < first + nr; slot++)
+		__atomic_store_n(&leader->cpus[cpu].base[slot].flags, is_absent ? EVENT_ABSENT : 0,
+				 __ATOMIC_RELEASE);
+}
+
+__u32 leader_slots__failed(const struct bperf_leader *leader, int slot, enum scope_set_kind kind)
+{
+	__u32 nr = 0;
+
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		const struct cpu_state *state = &leader->cpus[cpu];
+
+		if (!(state->base[slot].flags & EVENT_ABSENT))
+			nr += state->snapshot[kind][slot].failed;
+	}
+	return nr;
+}
+
+int leader_slots__open(const struct bperf_leader *leader, int first, int nr, int cpu, int *refused)
+{
+	int fds[MAX_EVENTS], err;
+
+	err = open_group(leader, first, nr, cpu, fds, refused);
+	if (err)
+		return err;
+	leader_slots__renew(leader, first, nr, cpu, 0);
+	return insert(leader, first, nr, cpu, fds);
+}
+
+/*
+ * The order matters to the programs that read meanwhile, and to the next session that does this if we die.
+ * First the old events go, then their last readings become the base of the new ones. The new events come
+ * only after a sync, when no program still has the old generation in hand.
+ */
+int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu, __u64 gap_ns)
+{
+	const uint64_t no_events[MASK_WORDS] = {};
+	uint64_t mask[MASK_WORDS] = {};
+	__u32 epoch = leader_slots__epoch(leader, cpu);
+	int fds[MAX_EVENTS];
+	int err, refused;
+	bool is_new;
+
+	leader_slots__set_mask(first, nr, mask);
+	err = leader_sync__cpu(leader, cpu, mask);
+	if (err)
+		return err == -ENXIO ? 0 : err;
+	is_new = leader_slots__row(leader, cpu)->event[first].err == ENOENT;
+	leader_slots__drop(leader, first, nr, cpu);
+	crash_point__reach("event-dropped");
+	leader_slots__renew(leader, first, nr, cpu, gap_ns);
+	crash_point__reach("event-renewed");
+	err = leader_sync__cpu(leader, cpu, no_events);
+	if (err)
+		return err == -ENXIO ? 0 : err;
+	err = open_group(leader, first, nr, cpu, fds, &refused);
+	if (err)
+		return err == -ENODEV ? 0 : err;
+	err = insert(leader, first, nr, cpu, fds);
+	crash_point__reach("event-reopened");
+	/* Programs that charge tasks were loaded if ever a session counted some. */
+	leader_progs__hold(leader, PROGS_TASKS);
+	if (!err)
+		err = leader_sync__task(leader, cpu);
+	if (err)
+		return err == -ENXIO ? 0 : err;
+	leader_slots__set_done(leader, first, nr, cpu, epoch);
+	for (int i = 0; is_new && i < nr; i++)
+		leader->registry->event[first + i].nr_open++;
+	return 1;
+}
+
+void leader_slots__public_key(const struct bperf_leader *leader, int first, int nr, int i,
+			      struct attr_key *key)
+{
+	struct attr_key keys[MAX_EVENTS];
+
+	/* Numbers of shared memory may be wrong; the key of nothing meets no event. */
+	if (first < 0 || nr < 1 || nr > MAX_EVENTS - first || i >= nr) {
+		memset(key, 0, sizeof(*key));
+		return;
+	}
+	for (int k = 0; k < nr; k++)
+		keys[k] = leader->registry->event[first + k].key;
+	if (nr == 1)
+		*key = keys[0];
+	else
+		attr_map__group_key(keys, nr, i, key);
+}
+
+int leader_slots__nr_members(const struct bperf_leader *leader, int slot)
+{
+	__u32 nr = shared_nr(&leader->registry->event[slot].nr_members, MAX_EVENTS - slot);
+
+	return nr ? nr : 1;
+}
+
+bool leader_slots__begins(const struct bperf_leader *leader, int slot)
+{
+	const struct reg_event *event = &leader->registry->event[slot];
+
+	return __atomic_load_n(&event->state, __ATOMIC_ACQUIRE) == REG_READY &&
+	       event->leader == (__u32)slot;
+}
+
+bool leader_slots__is_foreign(const struct bperf_leader *leader, int slot, int cpu)
+{
+	return leader->cpus[cpu].base[slot].flags & EVENT_FOREIGN;
+}
+
+bool leader_slots__has_foreign(const struct bperf_leader *leader, int slot)
+{
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		if (leader_slots__is_foreign(leader, slot, cpu))
+			return true;
+	}
+	return false;
+}
+
+bool leader_slots__has_any_foreign(const struct bperf_leader *leader)
+{
+	for (int slot = 0; slot < MAX_EVENTS; slot++) {
+		if (leader->registry->event[slot].state != REG_FREE &&
+		    leader_slots__has_foreign(leader, slot))
+			return true;
+	}
+	return false;
+}
+
+void leader_slots__note_foreign(struct bperf_leader *leader)
+{
+	if (!(leader->cpus[0].mode & MODE_FOREIGN) || leader_slots__has_any_foreign(leader))
+		return;
+	bperf_leader__set_mode(leader, MODE_FOREIGN, false);
+	/* A session that opens events needs no lock, and sets the mode before it adopts any. */
+	if (leader_slots__has_any_foreign(leader))
+		bperf_leader__set_mode(leader, MODE_FOREIGN, true);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPERF_SCOPE_H
+#define PERF_BPERF_SCOPE_H
+
+/*
+ * Scopes of sessions, from their making to their end. Functions that change something need the lock of
+ * tasks.
+ */
+
+#include "bpf_skel/leader.h"
+
+#include <stdbool.h>
+
+struct bperf_leader;
+
+/**
+ * scope__add() - a row of this session, which counts nothing yet
+ * @slots: of its events, ascending
+ * @is_switches: per slot, enum switch_event
+ * @cgroup: the kernel's number of the cgroup it will count; 0: tasks
+ *
+ * Return: its number; -ENOSPC, -E2BIG: too many scopes, events, sets.
+ */
+int scope__add(struct bperf_leader *leader, const __u16 *slots, const __u8 *is_switches, int nr,
+	       bool inherits, __u64 cgroup);
+
+/** scope__drop() - leave a row to NO_SESSION, whose scopes a later session removes */
+void scope__drop(struct bperf_leader *leader, int scope);
+
+/**
+ * scope__remove() - no task or cgroup is counted for a session any more, its scopes are gone
+ * scope__remove_kind() - the same of tasks, or of cgroups
+ * @session: its number, or NO_SESSION
+ *
+ * Scopes that cannot be removed become NO_SESSION's; each session that joins or leaves tries it again.
+ */
+void scope__remove(struct bperf_leader *leader, int session);
+void scope__remove_kind(struct bperf_leader *leader, int session, enum scope_set_kind kind);
+
+/** scope__repair() - remove the scopes of sessions that died */
+void scope__repair(struct bperf_leader *leader);
+
+/** scope__has() - whether a session has scopes, or watches for new cgroups */
+bool scope__has(const struct bperf_leader *leader, int session);
+
+/** scope__has_dead() - whether scope__repair() has something to do */
+bool scope__has_dead(const struct bperf_leader *leader);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/session.h"
+
+#include "util/bperf/attr_map.h"
+#include "util/bperf/crash_point.h"
+#include "util/bperf/foreign_followers.h"
+#include "util/bperf/foreign_pins.h"
+#include "util/bperf/leader_announce.h"
+#include "util/bperf/leader_events.h"
+#include "util/bperf/leader_find.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_links.h"
+#include "util/bperf/leader_load.h"
+#include "util/bperf/pair_entry.h"
+#include "util/bperf/registry.h"
+#include "util/bperf/scope.h"
+#include "util/host/bpf_info.h"
+#include "util/host/capability.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* How often a session that leaves tries to close events that it could not close at first. */
+#define CLOSE_TRIES   4
+#define CLOSE_WAIT_US 5000
+
+/* --- the world around the registry --- */
+
+static bool io_is_alive(void *ctx __unused, __u32 token)
+{
+	return bpf_info__is_map_alive(token);
+}
+
+static void io_announce(void *ctx, int first, int nr)
+{
+	leader_announce__group(((struct leader_opening *)ctx)->leader, first, nr);
+}
+
+static bool io_is_followed(void *ctx, int first)
+{
+	return foreign_followers__has_followers(((struct leader_opening *)ctx)->leader, first);
+}
+
+/* Only with the lock of tasks can these be removed, and before the session's events. */
+static bool io_is_bound(void *ctx, int session)
+{
+	return scope__has(((struct leader_opening *)ctx)->leader, session);
+}
+
+static struct registry_io make_io(struct leader_opening *opening)
+{
+	return (struct registry_io){
+		.is_alive = io_is_alive,
+		.is_bound = io_is_bound,
+		.open = leader_events__open,
+		.announce = io_announce,
+		.withdraw = leader_events__withdraw,
+		.close = leader_events__close,
+		.is_followed = io_is_followed,
+		.step = crash_point__reach,
+		.ctx = opening,
+	};
+}
+
+/* --- a session --- */
+
+/* The token by which others see that this session lives. */
+static int make_token(struct bperf_leader *leader)
+{
+	leader->token_fd = bpf_info__new_map("perf_run", -1);
+	return leader->token_fd < 0 ? leader->token_fd :
+				      bpf_info__map_id(leader->token_fd, &leader->token);
+}
+
+static int register_session(struct bperf_leader *leader)
+{
+	struct leader_opening opening = {.leader = leader};
+	const struct registry_io io = make_io(&opening);
+	struct reg_session session = {
+		.token = leader->token, .pid = getpid(), .start_ns = clock_ns()};
+
+	prctl(PR_GET_NAME, session.comm);
+	leader->session = registry__add_session(leader->registry, &io, &session);
+	if (leader->session < 0) {
+		/* Places of dead sessions count, too. */
+		session__repair(leader);
+		leader->session = registry__add_session(leader->registry, &io, &session);
+	} else {
+		session__repair(leader);
+	}
+	if (leader->session < 0)
+		pr_err("cannot share events: %d sessions count already, the most there can be",
+		       MAX_SESSIONS);
+	return leader->session < 0 ? leader->session : 0;
+}
+
+/* Find and map the leader without the lock. Return: NULL if there is none, or none is visible. */
+static struct bperf_leader *look(struct attr_map *attr_map)
+{
+	struct bperf_leader *leader;
+
+	capability__raise();
+	leader = leader_find__look(attr_map);
+	if (leader && make_token(leader)) {
+		bperf_leader__delete(leader);
+		leader = NULL;
+	}
+	capability__lower();
+	if (leader)
+		crash_point__reach("leader-held");
+	return leader;
+}
+
+/* Under the lock: the leader that was seen before, if it is still the one; another; or a new one. */
+static int find_or_load(struct attr_map *attr_map, struct bperf_leader *seen,
+			struct bperf_leader **out, bool *said)
+{
+	int err;
+
+	*out = seen;
+	if (seen && leader_find__is_current(seen))
+		return 0;
+	bperf_leader__delete(seen);
+	err = leader_find__serving(attr_map, out);
+	if (!err && !*out) {
+		err = leader_load__new(attr_map, out);
+		*said = err != 0;
+	}
+	return err ? err : make_token(*out);
+}
+
+int session__join(struct attr_map *attr_map, struct bperf_leader **out)
+{
+	struct bperf_leader *leader = look(attr_map);
+	bool said = false;
+	int err;
+
+	err = attr_map__lock(attr_map);
+	if (err) {
+		bperf_leader__delete(leader);
+		return err;
+	}
+	err = find_or_load(attr_map, leader, &leader, &said);
+	if (!err)
+		err = register_session(leader);
+	if (err) {
+		if (!said && err != -ENOSPC)
+			pr_err("cannot share events: %s%s", strerror(-err),
+			       err == -EPERM ? " (needs CAP_SYS_ADMIN: run as root)" : "");
+		bperf_leader__delete(leader);
+		attr_map__unlock(attr_map);
+		return err;
+	}
+	session__unlock(leader);
+	*out = leader;
+	return 0;
+}
+
+void session__repair(struct bperf_leader *leader)
+{
+	struct leader_opening opening = {.leader = leader};
+	const struct registry_io io = make_io(&opening);
+
+	pair_entries__repair(leader);
+	registry__repair(leader->registry, &io, leader->session);
+	foreign_followers__repair(leader);
+	foreign_pins__repair(leader);
+	leader_events__repair(leader);
+}
+
+void session__unlock(struct bperf_leader *leader)
+{
+	struct leader_opening opening = {.leader = leader};
+	const struct registry_io io = make_io(&opening);
+
+	attr_map__unlock(leader->attr_map);
+	capability__raise();
+	foreign_followers__settle(leader);
+	if (leader->session >= 0)
+		registry__close(leader->registry, &io, leader->session);
+	capability__lower();
+}
+
+int session__clean_up(struct bperf_leader *leader, bool waits)
+{
+	struct attr_map *map = leader->attr_map;
+	int err = 0;
+
+	/* Without it nothing dead is seen to be dead. */
+	capability__raise();
+	if (scope__has_dead(leader)) {
+		err = waits ? attr_map__lock_tasks(map) : attr_map__try_lock_tasks(map);
+		if (!err)
+			scope__repair(leader);
+		attr_map__unlock_tasks(map);
+	}
+	foreign_followers__look(leader);
+	if (!err)
+		err = waits ? attr_map__relock(map) : attr_map__try_relock(map);
+	if (!err) {
+		session__repair(leader);
+		session__unlock(leader);
+		foreign_pins__remove_unused(map, waits);
+	}
+	capability__lower();
+	return err;
+}
+
+int session__add_events(struct bperf_leader *leader, const struct attr_key *keys, int nr,
+			const struct cpumap *cpus, int *refused)
+{
+	struct leader_opening opening = {.leader = leader, .cpus = cpus, .refused = -1};
+	const struct registry_io io = make_io(&opening);
+	bool is_new = false;
+	int first, err;
+
+	*refused = -1;
+	if (nr > MAX_EVENTS)
+		return -ENOSPC;
+	err = attr_map__relock(leader->attr_map);
+	if (err)
+		return err;
+	first = registry__claim(leader->registry, &io, leader->session, keys, nr, &is_new);
+	attr_map__unlock(leader->attr_map);
+	if (first < 0 || !is_new)
+		return first;
+	capability__raise();
+	err = registry__open(leader->registry, &io, first);
+	capability__lower();
+	*refused = opening.refused;
+	return err ? err : first;
+}
+
+static int leave_scopes(struct bperf_leader *leader)
+{
+	bool has_own = scope__has(leader, leader->session);
+	int err = 0;
+
+	if (!has_own && !scope__has_dead(leader))
+		return 0;
+	/* Leftovers of other sessions are no reason to wait. */
+	err = has_own ? attr_map__lock_tasks(leader->attr_map) :
+			attr_map__try_lock_tasks(leader->attr_map);
+	if (err)
+		return has_own ? err : 0;
+	scope__repair(leader);
+	scope__remove(leader, leader->session);
+	leader_links__leave(leader);
+	attr_map__unlock_tasks(leader->attr_map);
+	return 0;
+}
+
+int session__leave_scopes(struct bperf_leader *leader)
+{
+	int err;
+
+	capability__raise();
+	err = leave_scopes(leader);
+	capability__lower();
+	return err;
+}
+
+int session__leave(struct bperf_leader *leader)
+{
+	struct leader_opening opening = {.leader = leader};
+	const struct registry_io io = make_io(&opening);
+	int err;
+
+	if (leader->session < 0)
+		return 0;
+	err = session__leave_scopes(leader);
+	foreign_followers__look(leader);
+	if (!err)
+		err = attr_map__relock(leader->attr_map);
+	if (err)
+		return err;
+	session__repair(leader);
+	pair_entries__forget(leader, leader->session);
+	registry__leave_all(leader->registry, &io, leader->session);
+	session__unlock(leader);
+	capability__raise();
+	foreign_pins__remove_unused(leader->attr_map, false);
+	capability__lower();
+	/* The protocol's lock was held. Others need not wait while we do. */
+	for (int i = 0; i < CLOSE_TRIES && registry__has_marked(leader->registry); i++) {
+		usleep(CLOSE_WAIT_US);
+		(void)session__clean_up(leader, false); /* tried again */
+	}
+	registry__remove(leader->registry, &io, leader->session);
+	leader->session = -1;
+	foreign_pins__make(leader);
+	return 0;
+}

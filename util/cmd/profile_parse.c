@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/cmd/profile_parse.h"
+
+#include "util/cmd/profile_cmd.h"
+#include "util/event/parse_events.h"
+#include "util/lib/msg.h"
+#include "util/lib/parse_options.h"
+#include "util/lib/util.h"
+#include "util/target/cgroup_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"perf profile [<options>] [<command>]\n"
+	"    or: perf profile [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -u <user> [-- <command>]";
+
+/* --- options --- */
+
+static int parse_e(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+	struct parse_error error = {};
+	int err = parse_events(cmd->run.events, cmd->pmus, arg, &error);
+
+	if (err == -EINVAL)
+		parse_error__print(&error);
+	else if (err)
+		pr_err("%s", strerror(-err));
+	parse_error__clear(&error);
+	return err ? -EINVAL : 0;
+}
+
+/* Return: 0; -EINVAL: the text is no number from 1 on, or a rate was given before. */
+static int parse_rate(struct profile_cmd *cmd, const char *arg, enum sample_rate_kind kind)
+{
+	unsigned long long rate;
+	char *end;
+
+	if (cmd->has_rate && cmd->run.sampling.rate_kind != kind) {
+		pr_err("-F and -c are mutually exclusive");
+		return -EINVAL;
+	}
+	errno = 0;
+	rate = strtoull(arg, &end, 10);
+	if (!isdigit((unsigned char)*arg) || *end || errno || !rate || rate > INT64_MAX) {
+		pr_err(kind == SAMPLE_BY_FREQ ?
+			       "-F %s: not a rate (a number of samples a second from 1 on, or max)" :
+			       "-c %s: not a period (a number of events from 1 on)",
+		       arg);
+		return -EINVAL;
+	}
+	cmd->run.sampling.rate_kind = kind;
+	cmd->run.sampling.rate = rate;
+	cmd->has_rate = true;
+	return 0;
+}
+
+static int parse_F(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+
+	cmd->is_max_rate = !strcmp(arg, "max");
+	return parse_rate(cmd, cmd->is_max_rate ? "1" : arg, SAMPLE_BY_FREQ);
+}
+
+static int parse_c(void *ctx, const char *arg)
+{
+	return parse_rate(ctx, arg, SAMPLE_BY_PERIOD);
+}
+
+static int parse_interval(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+	char *end;
+	unsigned long ms = strtoul(arg, &end, 10);
+
+	if (!isdigit((unsigned char)*arg) || *end || !ms || ms > UINT_MAX / 2) {
+		pr_err("-I %s: not a number of milliseconds", arg);
+		return -EINVAL;
+	}
+	cmd->run.base.config.options.interval_ms = ms;
+	return 0;
+}
+
+static int parse_G(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+	char *names __cleanup(free_ptr) = strdup(arg);
+	char *rest = names, *name;
+
+	cmd->has_G = true;
+	while (names && (name = strsep(&rest, ","))) {
+		if (*name && !cgroup_list__add(cmd->cgroups, name))
+			return -EINVAL;
+	}
+	return names ? 0 : -EINVAL;
+}
+
+static int parse_sep(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+
+	cmd->options.csv_sep = strcmp(arg, "\\t") ? arg : "\t";
+	return 0;
+}
+
+static int refuse_call_graph(const char *word)
+{
+	if (!strcmp(word, "dwarf") || !strcmp(word, "lbr"))
+		pr_err("--call-graph %s: stacks are read in the kernel, by frame pointers (fp) only",
+		       word);
+	else
+		pr_err("--call-graph %s: not one of fp, caller, callee", word);
+	return -EINVAL;
+}
+
+static int parse_call_graph(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+	char *words __cleanup(free_ptr) = strdup(arg ? arg : "fp"), *rest = words, *word;
+
+	cmd->g = true;
+	while (words && (word = strsep(&rest, ","))) {
+		if (!strcmp(word, "caller"))
+			cmd->options.is_caller = true;
+		else if (!strcmp(word, "callee"))
+			cmd->is_callee = true;
+		else if (strcmp(word, "fp"))
+			return refuse_call_graph(word);
+	}
+	return words ? 0 : -EINVAL;
+}
+
+static int parse_limit(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+	char *end;
+
+	cmd->options.percent_limit = strtod(arg, &end);
+	if (end != arg && !*end && cmd->options.percent_limit >= 0 &&
+	    cmd->options.percent_limit <= 100)
+		return 0;
+	pr_err("--percent-limit %s: not a number from 0 to 100", arg);
+	return -EINVAL;
+}
+
+#define AT(field) offsetof(struct profile_cmd, field)
+
+static const struct option_row rows[] = {
+	{'a', "all-cpus", OPT_FLAG, AT(run.base.target.system_wide),
+	 .help = "sample all CPUs (the default)"},
+	{0, "bpf", OPT_NEGATED, AT(run.no_bpf),
+	 .help = "copy every sample to perf, in place of sharing sampling events"},
+	{0, "bpf-attr-map", OPT_STRING, AT(run.sampling.attr_map_path), .arg = "path",
+	 .help = "where the map of shared events is pinned"},
+	{'c', "count", OPT_CALL, .call = parse_c, .arg = "period",
+	 .help = "take a sample each time so many events have happened"},
+	{'C', "cpu", OPT_STRING, AT(run.base.target.cpu_list), .arg = "cpu-list",
+	 .help = "sample these CPUs"},
+	{0, "children", OPT_NEGATED, AT(options.no_children),
+	 .help = "with -g: no rows of functions for what they called"},
+	{0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
+	 .help = "take commands: enable, disable, evlist, ping, stop"},
+	{'D', "delay", OPT_INT, AT(run.base.delay_ms), .arg = "ms",
+	 .help = "start sampling after this time; -1: when --control enables it"},
+	{'e', "event", OPT_CALL, .call = parse_e, .arg = "event",
+	 .help = "event to sample: perf list; cycles by default, or cpu-clock"},
+	{'F', "freq", OPT_CALL, .call = parse_F, .arg = "hz|max",
+	 .help = "samples a second of a busy CPU (99)"},
+	{0, "folded", OPT_FLAG, AT(folded),
+	 .help = "print each stack on a line, as flame graphs need it"},
+	{0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",
+	 .help = "sample only these cgroups, each with rows of its own"},
+	{'g', "call-graph", OPT_CALL_OPT, .call = parse_call_graph, .arg = "fp,caller,callee",
+	 .help = "print call trees; caller: of what each function called; callee: of what called it"},
+	{'G', "cgroup", OPT_CALL, .call = parse_G, .arg = "name,...",
+	 .help = "sample only these cgroups"},
+	{'i', "inherit", OPT_NEGATED, AT(run.base.target.no_inherit),
+	 .help = "do not sample children"},
+	{0, "idle", OPT_FLAG, AT(run.sampling.with_idle), .help = "also sample idle CPUs"},
+	{'I', "interval-print", OPT_CALL, .call = parse_interval, .arg = "ms",
+	 .help = "print the samples of each interval"},
+	{0, "interval-count", OPT_UINT, AT(run.base.interval_count), .arg = "n",
+	 .help = "stop after n intervals"},
+	{'j', "json-output", OPT_FLAG, AT(json), .help = "print JSON"},
+	{0, "kernel-callchains", OPT_FLAG, AT(only_kernel_chains),
+	 .help = "take stacks of the kernel only"},
+	{'K', "hide-kernel-symbols", OPT_FLAG, AT(hide_kernel),
+	 .help = "do not print functions of the kernel"},
+	{0, "max-stack", OPT_UINT, AT(max_stack), .arg = "n",
+	 .help = "frames of the kernel and of user space each, at most (127)"},
+	{'p', "pid", OPT_STRING, AT(run.base.target.pid_list), .arg = "pid-list",
+	 .help = "sample these processes"},
+	{0, "percent-limit", OPT_CALL, .call = parse_limit, .arg = "percent",
+	 .help = "do not print rows and branches below"},
+	{'s', "sort", OPT_STRING, AT(sort), .arg = "key,...",
+	 .help = "columns: comm, pid, tid, cpu, cgroup, prio, dso, sym (" PROFILE_DEFAULT_SORT ")"},
+	{0, "stacks", OPT_FLAG, AT(stacks), .help = "print all stacks, a frame on each line"},
+	{'t', "tid", OPT_STRING, AT(run.base.target.tid_list), .arg = "tid-list",
+	 .help = "sample these threads"},
+	{0, "timeout", OPT_UINT, AT(run.base.timeout_ms), .arg = "ms",
+	 .help = "stop after this time"},
+	{'u', "uid", OPT_STRING, AT(user), .arg = "user",
+	 .help = "sample the processes that this user has now"},
+	{0, "user-callchains", OPT_FLAG, AT(only_user_chains),
+	 .help = "take stacks of user space only"},
+	{'U', "hide-user-symbols", OPT_FLAG, AT(hide_user),
+	 .help = "do not print functions of user space"},
+	{'v', "verbose", OPT_COUNT, AT(verbose), .help = "print more messages; repeat for more"},
+	{'x', "field-separator", OPT_CALL, .call = parse_sep, .arg = "separator",
+	 .help = "print fields with this separator"},
+	{},
+};
+
+int profile_cmd__parse(struct profile_cmd *cmd, int argc, char **argv)
+{
+	return parse_options__parse(rows, usage, cmd, argc, argv);
+}

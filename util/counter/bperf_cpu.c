@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Count shared events on whole CPUs. */
+#include "util/bperf/leader_sync.h"
+#include "util/counter/bperf_internal.h"
+#include "util/counter/bperf_read.h"
+#include "util/event/evlist.h"
+#include "util/host/cpumap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct cpu_counter {
+	struct bpf_counter base;
+	struct cpumap *cpus;	/* all CPUs of all events */
+	struct evsel **sharing; /* work space: the events of one CPU */
+};
+
+static bool cpu__counts(const struct evsel *evsel)
+{
+	return !evsel->threads && !evsel->cgroup;
+}
+
+static struct bpf_counter *cpu__new(struct bperf *bperf)
+{
+	struct cpu_counter *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	self->base = (struct bpf_counter){&bperf_cpu_ops, bperf};
+	return &self->base;
+}
+
+static bool is_used(const struct bpf_counter *base, int cpu)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(base->bperf->base.plan->evlist, evsel, i) {
+		if (bpf_counter__has(base, evsel) && cpumap__has(evsel->cpus, cpu))
+			return true;
+	}
+	return false;
+}
+
+static int cpu__open(struct bpf_counter *base)
+{
+	struct cpu_counter *self = (struct cpu_counter *)base;
+	struct cpumap *possible = cpumap__possible();
+	int *list, nr = 0;
+
+	if (!possible)
+		return -errno;
+	list = calloc(possible->nr, sizeof(*list));
+	for (int c = 0; list && c < possible->nr; c++) {
+		if (is_used(base, possible->cpu[c]))
+			list[nr++] = possible->cpu[c];
+	}
+	self->cpus = list ? cpumap__new(list, nr) : NULL;
+	self->sharing = calloc(base->bperf->base.plan->evlist->nr, sizeof(*self->sharing));
+	free(list);
+	cpumap__delete(possible);
+	return self->cpus && self->sharing ? 0 : -ENOMEM;
+}
+
+/* Collect the events of one CPU in self->sharing. Return: how many. */
+static int collect_sharing(struct cpu_counter *self, int cpu, uint64_t mask[MASK_WORDS])
+{
+	struct evsel *evsel;
+	int nr = 0, i;
+
+	evlist__for_each(self->base.bperf->base.plan->evlist, evsel, i) {
+		const struct bperf_evsel *priv = evsel->priv;
+
+		if (!bpf_counter__has(&self->base, evsel) || !cpumap__has(evsel->cpus, cpu))
+			continue;
+		mask[priv->slot / 64] |= 1ULL << priv->slot % 64;
+		self->sharing[nr++] = evsel;
+	}
+	return nr;
+}
+
+static void read_cpu(struct cpu_counter *self, int cpu)
+{
+	struct bperf_leader *leader = self->base.bperf->leader;
+	struct event_reading readings[MAX_EVENTS];
+	uint64_t mask[MASK_WORDS] = {};
+	int slots[MAX_EVENTS], i;
+	int nr = collect_sharing(self, cpu, mask);
+	int err = leader_sync__cpu(leader, cpu, mask);
+	/* The counts of an offline CPU were read when it went. */
+	bool is_offline = err == -ENXIO;
+
+	if (err && !is_offline) {
+		for (i = 0; i < nr; i++)
+			bperf_evsel__count_error(self->sharing[i]->priv, -err);
+		return;
+	}
+	/* Events given twice share a slot, so there can be more events than slots: in batches. */
+	for (int done = 0; done < nr;) {
+		int batch = nr - done < MAX_EVENTS ? nr - done : MAX_EVENTS;
+
+		for (i = 0; i < batch; i++)
+			slots[i] = ((struct bperf_evsel *)self->sharing[done + i]->priv)->slot;
+		leader_sync__readings(leader, cpu, slots, batch, readings);
+		for (i = 0; i < batch; i++) {
+			struct evsel *evsel = self->sharing[done + i];
+			int cpu_idx = cpumap__idx(evsel->cpus, cpu);
+			const struct event_reading *now = &readings[i];
+			const struct counts_values values = {now->counter, now->enabled_ns,
+							     now->running_ns};
+
+			evsel->counts->offline[cpu_idx] = is_offline;
+			bperf_evsel__account(evsel, cpu_idx, &values, now->err);
+		}
+		done += batch;
+	}
+}
+
+static void cpu__read(struct bpf_counter *base)
+{
+	struct cpu_counter *self = (struct cpu_counter *)base;
+
+	for (int i = 0; i < self->cpus->nr; i++)
+		read_cpu(self, self->cpus->cpu[i]);
+}
+
+static void cpu__delete(struct bpf_counter *base)
+{
+	struct cpu_counter *self = (struct cpu_counter *)base;
+
+	cpumap__delete(self->cpus);
+	free(self->sharing);
+	free(self);
+}
+
+const struct bpf_counter_ops bperf_cpu_ops = {
+	.counts_whole_cpus = true,
+	.counts = cpu__counts,
+	.new = cpu__new,
+	.open = cpu__open,
+	.read = cpu__read,
+	.delete = cpu__delete,
+};

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/account.h"
+
+#include "util/event/evsel.h"
+#include "util/lib/printable.h"
+#include "util/lib/util.h"
+#include "util/sample/sampler.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *text;
+} losses[NR_SAMPLE_LOSSES] = {
+	[SAMPLE_LOST_TABLE] = {"table", "more distinct samples than the tables hold"},
+	[SAMPLE_LOST_LATE] = {"late", "stacks that were collected too late"},
+	[SAMPLE_LOST_BLIND] = {"blind", "the kernel dropped samples (beside other BPF programs)"},
+	[SAMPLE_LOST_THROTTLE] = {"throttle", "the kernel throttled the event"},
+};
+
+static struct sample_sum difference(struct sample_sum now, struct sample_sum before)
+{
+	return (struct sample_sum){now.nr - before.nr, now.weight - before.weight};
+}
+
+struct sample_account account__since(const struct sample_account *now,
+				     const struct sample_account *before)
+{
+	struct sample_account part = *now;
+
+	part.kept = difference(now->kept, before->kept);
+	part.idle = difference(now->idle, before->idle);
+	part.other = difference(now->other, before->other);
+	part.truncated = difference(now->truncated, before->truncated);
+	part.unreadable = difference(now->unreadable, before->unreadable);
+	for (int i = 0; i < NR_SAMPLE_LOSSES; i++)
+		part.lost[i] = difference(now->lost[i], before->lost[i]);
+	part.counted -= before->counted;
+	part.enabled_ns -= before->enabled_ns;
+	part.running_ns -= before->running_ns;
+	return part;
+}
+
+/* Return: the count without what the profile leaves out on purpose. */
+static uint64_t wanted(const struct sample_account *account)
+{
+	uint64_t left_out = account->idle.weight + account->other.weight;
+
+	return account->counted > left_out ? account->counted - left_out : 0;
+}
+
+double account__share(const struct sample_account *account)
+{
+	uint64_t all = wanted(account);
+
+	return all ? 100.0 * account->kept.weight / all : 0;
+}
+
+char *account__group_digits(uint64_t number, char *buf)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, number), to = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[to++] = ',';
+		buf[to++] = digits[i];
+	}
+	buf[to] = '\0';
+	return buf;
+}
+
+/* Return: a weight as it is printed: nanoseconds of clocks as milliseconds. */
+static uint64_t in_units(const struct evsel *evsel, uint64_t weight)
+{
+	return evsel__is_clock(evsel) ? (weight + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC : weight;
+}
+
+static const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+static void print_share(FILE *out, const struct evsel *evsel, const struct sample_account *account)
+{
+	char nr[32], weight[32], all[32];
+
+	fprintf(out, "# %s sample%s ", account__group_digits(account->kept.nr, nr),
+		plural(account->kept.nr));
+	if (!account->counted) {
+		fprintf(out, "of ");
+		printable__put(out, 0, evsel->name);
+		fprintf(out, ", which counted nothing\n");
+		return;
+	}
+	fprintf(out, "stand%s for %.1f %% of ", account->kept.nr == 1 ? "s" : "",
+		account__share(account));
+	printable__put(out, 0, evsel->name);
+	fprintf(out, " (%s of %s%s)\n",
+		account__group_digits(in_units(evsel, account->kept.weight), weight),
+		account__group_digits(in_units(evsel, wanted(account)), all),
+		evsel__is_clock(evsel) ? " msec" : "");
+}
+
+static double percent_of_count(const struct sample_account *account, uint64_t weight)
+{
+	return account->counted ? 100.0 * weight / account->counted : 0;
+}
+
+static void print_sum(FILE *out, const char *what, const struct sample_account *account,
+		      const struct sample_sum *sum)
+{
+	char nr[32];
+
+	if (sum->nr || sum->weight)
+		fprintf(out, "# %s: %s sample%s, %.1f %% of the count\n", what,
+			account__group_digits(sum->nr, nr), plural(sum->nr),
+			percent_of_count(account, sum->weight));
+}
+
+static void print_losses(FILE *out, const struct sample_account *account)
+{
+	char nr[32];
+
+	for (int i = 0; i < NR_SAMPLE_LOSSES; i++) {
+		const struct sample_sum *lost = &account->lost[i];
+
+		if (!lost->nr && !lost->weight)
+			continue;
+		if (i == SAMPLE_LOST_THROTTLE)
+			fprintf(out, "# lost: %s, %s time%s\n", losses[i].text,
+				account__group_digits(lost->nr, nr), plural(lost->nr));
+		else
+			fprintf(out, "# lost: %s, %s sample%s, %.1f %% of the count\n",
+				losses[i].text, account__group_digits(lost->nr, nr),
+				plural(lost->nr), percent_of_count(account, lost->weight));
+	}
+}
+
+void account__print_text(FILE *out, const struct evsel *evsel, const struct sample_account *account)
+{
+	print_share(out, evsel, account);
+	print_sum(out, "left out: the idle task", account, &account->idle);
+	print_losses(out, account);
+	print_sum(out, "stacks cut because they are too deep", account, &account->truncated);
+	print_sum(out, "user stacks that the kernel could not read", account, &account->unreadable);
+	/* The kernel's two times differ by some microseconds even without multiplexing. */
+	if (account->running_ns < account->enabled_ns - account->enabled_ns / 1000)
+		fprintf(out, "# multiplexed: counted %.1f %% of the time\n",
+			100.0 * account->running_ns / account->enabled_ns);
+}
+
+static void print_json_sum(FILE *out, const char *name, const struct sample_sum *sum)
+{
+	fprintf(out, ", \"%s\": {\"samples\": %" PRIu64 ", \"weight\": %" PRIu64 "}", name, sum->nr,
+		sum->weight);
+}
+
+void account__print_json(FILE *out, const struct sample_account *account)
+{
+	fprintf(out, "\"samples\": %" PRIu64 ", \"weight\": %" PRIu64 ", \"counted\": %" PRIu64,
+		account->kept.nr, account->kept.weight, account->counted);
+	fprintf(out, ", \"share\": %.4f", account__share(account));
+	print_json_sum(out, "idle", &account->idle);
+	print_json_sum(out, "other", &account->other);
+	print_json_sum(out, "truncated", &account->truncated);
+	print_json_sum(out, "unreadable", &account->unreadable);
+	fprintf(out, ", \"lost\": {");
+	for (int i = 0; i < NR_SAMPLE_LOSSES; i++)
+		fprintf(out, "%s\"%s\": {\"samples\": %" PRIu64 ", \"weight\": %" PRIu64 "}",
+			i ? ", " : "", losses[i].name, account->lost[i].nr,
+			account->lost[i].weight);
+	fprintf(out, "}, \"enabled_ns\": %" PRIu64 ", \"running_ns\": %" PRIu64,
+		account->enabled_ns, account->running_ns);
+	fprintf(out, ", \"period\": %" PRIu64, account->period);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/call_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Return: the position of a new node, or -ENOMEM. */
+static int add_node(struct call_tree *tree, const struct call_frame *frame)
+{
+	if (tree->nr == tree->cap) {
+		int cap = tree->cap ? 2 * tree->cap : 16;
+		struct call_node *nodes = reallocarray(tree->nodes, cap, sizeof(*nodes));
+
+		if (!nodes)
+			return -ENOMEM;
+		tree->nodes = nodes;
+		tree->cap = cap;
+	}
+	tree->nodes[tree->nr] = (struct call_node){
+		.function = frame->function,
+		.place = frame->place,
+		.next = -1,
+		.first = -1,
+	};
+	return tree->nr++;
+}
+
+/* Return: the node of a function below another, which is added if there is none yet; -ENOMEM. */
+static int find_below(struct call_tree *tree, int node, const struct call_frame *frame)
+{
+	int below;
+
+	for (below = tree->nodes[node].first; below >= 0; below = tree->nodes[below].next) {
+		if (tree->nodes[below].function == frame->function)
+			return below;
+	}
+	below = add_node(tree, frame);
+	if (below < 0)
+		return below;
+	tree->nodes[below].next = tree->nodes[node].first;
+	tree->nodes[node].first = below;
+	return below;
+}
+
+static void add_sum(struct call_node *node, uint64_t nr, uint64_t weight)
+{
+	node->nr += nr;
+	node->weight += weight;
+}
+
+int call_tree__add(struct call_tree *tree, const struct call_frame *path, int nr_path, uint64_t nr,
+		   uint64_t weight)
+{
+	int node = 0;
+
+	if (!tree->nr && add_node(tree, &(struct call_frame){-1, -1}))
+		return -ENOMEM;
+	add_sum(&tree->nodes[0], nr, weight);
+	for (int i = 0; i < nr_path; i++) {
+		node = find_below(tree, node, &path[i]);
+		if (node < 0)
+			return node;
+		add_sum(&tree->nodes[node], nr, weight);
+	}
+	return 0;
+}
+
+/* Equal weights keep the order of arrival, whatever qsort() does. */
+static int compare(const void *a, const void *b, void *nodes)
+{
+	const struct call_node *x = (struct call_node *)nodes + *(const int *)a;
+	const struct call_node *y = (struct call_node *)nodes + *(const int *)b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void sort_below(struct call_tree *tree, struct call_node *node, int *order)
+{
+	int nr = 0;
+
+	for (int below = node->first; below >= 0; below = tree->nodes[below].next)
+		order[nr++] = below;
+	if (nr < 2)
+		return;
+	qsort_r(order, nr, sizeof(*order), compare, tree->nodes);
+	node->first = order[0];
+	for (int i = 0; i < nr; i++)
+		tree->nodes[order[i]].next = i + 1 < nr ? order[i + 1] : -1;
+}
+
+int call_tree__sort(struct call_tree *tree)
+{
+	int *order = calloc(tree->nr + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (int i = 0; i < tree->nr; i++)
+		sort_below(tree, &tree->nodes[i], order);
+	free(order);
+	return 0;
+}
+
+void call_tree__clear(struct call_tree *tree)
+{
+	free(tree->nodes);
+	*tree = (struct call_tree){};
+}

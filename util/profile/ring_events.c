@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/ring_events.h"
+
+#include "util/event/evlist.h"
+#include "util/event/open_error.h"
+#include "util/host/cpumap.h"
+#include "util/host/perf_event.h"
+#include "util/lib/array.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/target/cgroup_list.h"
+#include "util/target/target.h"
+#include "util/target/thread_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+/* 512 KB: with its first page what kernel.perf_event_mlock_kb allows ordinary users on each CPU. */
+#define RING_PAGES_SHIFT 7
+
+/* The target of one event: a thread, a cgroup's directory, or all tasks of a CPU. */
+struct instance {
+	pid_t pid; /* or descriptor of the cgroup */
+	unsigned long flags;
+};
+
+/* --- one event --- */
+
+static void fill_attr(const struct ring_request *request, int event, struct perf_event_attr *attr)
+{
+	const struct sampler_options *options = request->options;
+	bool has_user = options->key & SAMPLE_USER_STACK,
+	     has_kernel = options->key & SAMPLE_KERNEL_STACK;
+	bool is_first = !event;
+
+	*attr = request->events->evsels[event]->attr;
+	attr->size = sizeof(*attr);
+	attr->sample_type = RING_SAMPLE_TYPE;
+	if (has_user || has_kernel)
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (options->key & SAMPLE_CGROUP)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
+	attr->exclude_callchain_kernel = !has_kernel;
+	attr->exclude_callchain_user = !has_user;
+	attr->freq = options->rate_kind == SAMPLE_BY_FREQ;
+	attr->sample_freq = options->rate;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->disabled = 1;
+	attr->inherit = request->threads && !options->target->no_inherit;
+	attr->sample_id_all = 1;
+	/* Each record once: from the first event. */
+	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = is_first;
+	attr->ksymbol = is_first && !request->threads;
+	attr->use_clockid = 1;
+	/* Hardware events refuse clocks that an NMI cannot read, such as that of the boot. */
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->wakeup_watermark = 1U << 30; /* never: perf looks by itself */
+}
+
+/* Ordinary users may sample their tasks, but not the kernel's part of them. */
+static bool ask_less(struct evsel *evsel, const struct ring_request *request, int err)
+{
+	return err == -EACCES && request->threads && perf_event__paranoid() > 1 &&
+	       !evsel__exclude_kernel(evsel);
+}
+
+static int open_fd(const struct ring_request *request, int event, const struct instance *instance,
+		   int cpu)
+{
+	struct evsel *evsel = request->events->evsels[event];
+	struct perf_event_attr attr;
+	int fd;
+
+	do {
+		fill_attr(request, event, &attr);
+		fd = perf_event__open(&attr, instance->pid, cpu, -1, instance->flags);
+	} while (fd < 0 && ask_less(evsel, request, fd));
+	return fd;
+}
+
+/* Give an event the ring buffer of its CPU. */
+static int set_output(struct ring_events *ring, int cpu_idx, int fd)
+{
+	int err;
+
+	if (ring->owners[cpu_idx] >= 0)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owners[cpu_idx]) ? -errno : 0;
+	err = perf_ring__map(&ring->rings[cpu_idx], fd, RING_PAGES_SHIFT);
+	if (err == -EPERM)
+		pr_err("no memory for ring buffers: above kernel.perf_event_mlock_kb");
+	else if (err)
+		pr_err("no ring buffer: %s", strerror(-err));
+	else
+		ring->owners[cpu_idx] = fd;
+	return err;
+}
+
+static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd)
+{
+	struct ring_fd *added = array__add(ring->fds, ring->nr);
+	uint64_t id;
+
+	if (!added) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*added = (struct ring_fd){fd, event};
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		return -errno;
+	if (id_map__set(&ring->by_id, id, event))
+		return -ENOMEM;
+	return set_output(ring, cpu_idx, fd);
+}
+
+/* A thread that has ended and a CPU that is offline are no errors as long as others are there. */
+static bool is_absent(int err)
+{
+	return err == -ESRCH || err == -ENODEV;
+}
+
+static int open_instance(struct ring_events *ring, const struct ring_request *request,
+			 const struct instance *instance)
+{
+	for (int event = 0; event < request->events->nr; event++) {
+		for (int i = 0; i < ring->cpus->nr; i++) {
+			int fd = open_fd(request, event, instance, ring->cpus->cpu[i]), err;
+
+			if (is_absent(fd))
+				continue;
+			if (fd < 0) {
+				request->events->evsels[event]->err = -fd;
+				return fd;
+			}
+			err = add_fd(ring, event, i, fd);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* --- all --- */
+
+static int open_cgroup(struct ring_events *ring, const struct ring_request *request,
+		       const struct cgroup *cgroup)
+{
+	int fd __cleanup(close_fd) = open(cgroup->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct instance instance = {fd, PERF_FLAG_PID_CGROUP};
+
+	return fd < 0 ? 0 : open_instance(ring, request, &instance);
+}
+
+static int open_all(struct ring_events *ring, const struct ring_request *request)
+{
+	const struct sampler_options *options = request->options;
+	const struct instance all = {.pid = -1};
+	int err = 0;
+
+	if (request->threads) {
+		for (int i = 0; i < request->threads->nr && !err; i++) {
+			const struct instance thread = {.pid = request->threads->thread[i].tid};
+
+			err = open_instance(ring, request, &thread);
+		}
+		return err;
+	}
+	for (int i = 0; i < options->nr_cgroups && !err; i++)
+		err = open_cgroup(ring, request, options->cgroups[i]);
+	return err || options->nr_cgroups ? err : open_instance(ring, request, &all);
+}
+
+static int find_cpus(struct ring_events *ring, const struct sampler_options *options)
+{
+	const char *list = options->target->cpu_list;
+	struct cpumap *online = cpumap__online();
+	struct cpumap *given = list ? cpumap__parse(list) : NULL;
+	int err = 0;
+
+	if (list && !given) {
+		err = -EINVAL;
+		pr_err("-C %s: not a list of CPUs such as 0-3,6", list);
+	} else {
+		ring->cpus = !online ? NULL :
+			     list    ? cpumap__and(online, given) :
+				       cpumap__dup(online);
+	}
+	if (!err && (!ring->cpus || !ring->cpus->nr)) {
+		err = -ENODEV;
+		pr_err("-C %s: none of these CPUs is online", list ? list : "");
+	}
+	cpumap__delete(online);
+	cpumap__delete(given);
+	return err;
+}
+
+static void report_refusal(const struct ring_request *request)
+{
+	for (int i = 0; i < request->events->nr; i++) {
+		const struct evsel *evsel = request->events->evsels[i];
+		char *text __cleanup(free_ptr) = NULL;
+
+		if (!evsel->err)
+			continue;
+		text = open_error__text(evsel, request->options->target);
+		pr_err("%s", text ? text : strerror(evsel->err));
+	}
+}
+
+int ring_events__open(struct ring_events *ring, const struct ring_request *request)
+{
+	int err;
+
+	*ring = (struct ring_events){};
+	err = find_cpus(ring, request->options);
+	if (err)
+		return err;
+	ring->rings = calloc(ring->cpus->nr, sizeof(*ring->rings));
+	ring->owners = malloc(ring->cpus->nr * sizeof(*ring->owners));
+	if (!ring->rings || !ring->owners)
+		return -ENOMEM;
+	memset(ring->owners, 0xff, ring->cpus->nr * sizeof(*ring->owners));
+	err = open_all(ring, request);
+	if (err)
+		report_refusal(request);
+	if (!err && !ring->nr) {
+		pr_err("there is no task to sample (it may have ended)");
+		err = -ESRCH;
+	}
+	return err;
+}
+
+void ring_events__close(struct ring_events *ring)
+{
+	for (int i = 0; ring->rings && i < ring->cpus->nr; i++)
+		perf_ring__unmap(&ring->rings[i]);
+	for (int i = 0; i < ring->nr; i++)
+		close_fd(&ring->fds[i].fd);
+	free(ring->fds);
+	free(ring->rings);
+	free(ring->owners);
+	cpumap__delete(ring->cpus);
+	id_map__clear(&ring->by_id);
+	*ring = (struct ring_events){};
+}
+
+int ring_events__set(struct ring_events *ring, bool enable)
+{
+	for (int i = 0; i < ring->nr; i++) {
+		if (ioctl(ring->fds[i].fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+			  0))
+			return -errno;
+	}
+	return 0;
+}
+
+void ring_events__read(const struct ring_events *ring, int event, struct ring_count *count)
+{
+	*count = (struct ring_count){};
+	for (int i = 0; i < ring->nr; i++) {
+		struct ring_count one;
+
+		if (ring->fds[i].event != event ||
+		    read(ring->fds[i].fd, &one, sizeof(one)) != sizeof(one))
+			continue;
+		count->counted += one.counted;
+		count->enabled_ns += one.enabled_ns;
+		count->running_ns += one.running_ns;
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_PROFILE_RING_EVENTS_H
+#define PERF_PROFILE_RING_EVENTS_H
+
+/* Sampling events of one's own, and their ring buffers, one on each CPU. */
+
+#include "util/host/perf_ring.h"
+#include "util/lib/id_map.h"
+#include "util/sample/sampler.h"
+
+#include <stdint.h>
+
+struct cpumap;
+struct evlist;
+struct thread_map;
+
+/* The fields of every sample and record, in this order; PERF_SAMPLE_CALLCHAIN only for stacks. */
+#define RING_SAMPLE_TYPE                                                                           \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+struct ring_fd {
+	int fd;
+	int event; /* position in the evlist */
+};
+
+struct ring_events {
+	struct ring_fd *fds;
+	int nr;
+	struct perf_ring *rings; /* by position in cpus */
+	int *owners;		 /* descriptor whose buffer a ring is; -1: none yet */
+	struct cpumap *cpus;
+	struct id_map by_id; /* the kernel's number of an event: position in the evlist */
+};
+
+/* The input of ring_events__open(). */
+struct ring_request {
+	const struct sampler_options *options;
+	struct evlist *events;		  /* a refused event may be limited to user level */
+	const struct thread_map *threads; /* NULL: CPUs or cgroups */
+};
+
+/**
+ * ring_events__open() - open all events, disabled
+ *
+ * Return: 0, or -errno after a message. ring_events__close() releases in any case.
+ */
+int ring_events__open(struct ring_events *ring, const struct ring_request *request);
+void ring_events__close(struct ring_events *ring);
+
+/** ring_events__set() - enable or disable all; 0 or -errno */
+int ring_events__set(struct ring_events *ring, bool enable);
+
+/* Sums of an event's descriptors. */
+struct ring_count {
+	uint64_t counted, enabled_ns, running_ns;
+};
+
+/** ring_events__read() - the sum of what an event has counted */
+void ring_events__read(const struct ring_events *ring, int event, struct ring_count *count);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/ring_sampler.h"
+
+#include "util/event/evlist.h"
+#include "util/host/cpumap.h"
+#include "util/lib/byte_buffer.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/profile/comm_cache.h"
+#include "util/profile/ring_events.h"
+#include "util/symbol/symbols.h"
+#include "util/target/thread_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a sample with the deepest stack, about. */
+#define MAX_SAMPLE_BYTES (64 + 8 * SAMPLE_MAX_FRAMES)
+/* Rates of periods are not known before: look often. */
+#define PERIOD_COLLECT_MS 100
+#define MAX_COLLECT_MS	  1000
+
+/* A record, copied out of its ring. */
+struct record {
+	uint64_t time_ns;
+	size_t at; /* in records */
+};
+
+struct ring_sampler {
+	struct ring_events ring;
+	struct symbols *symbols;
+	const struct evlist *events;
+	struct comm_cache comms;
+	struct sample_account *accounts; /* without the counts */
+	uint32_t key;
+	uint64_t rate; /* 0: by period */
+	bool with_idle;
+	bool has_threads;
+	struct byte_buffer records; /* of one collection */
+	struct record *order;
+	size_t nr, cap;
+	sample_fn fn;
+	void *ctx;
+};
+
+/* --- samples --- */
+
+/* Split a callchain into its two parts; marks of the kernel are between them. */
+static void split_stack(struct sample_entry *entry, const uint64_t *ips, uint64_t nr)
+{
+	uint64_t context = 0, start = 0;
+
+	for (uint64_t i = 0; i <= nr; i++) {
+		/* Only marks are that large. */
+		if (i < nr && ips[i] < PERF_CONTEXT_MAX)
+			continue;
+		if (context == (uint64_t)PERF_CONTEXT_KERNEL) {
+			entry->kernel_ips = ips + start;
+			entry->nr_kernel = i - start;
+		} else if (context == (uint64_t)PERF_CONTEXT_USER) {
+			entry->user_ips = ips + start;
+			entry->nr_user = i - start;
+		}
+		context = i < nr ? ips[i] : 0;
+		start = i + 1;
+	}
+}
+
+/* Return: the entry's position among events; -1: the record is not of ours, or too short. */
+static int read_sample(const struct ring_sampler *sampler, const struct perf_event_header *record,
+		       struct sample_entry *entry)
+{
+	struct byte_reader reader = {.at = (const char *)(record + 1),
+				     .left = record->size - sizeof(*record)};
+	uint64_t id = byte_reader__u64(&reader);
+	uint32_t level = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	*entry = (struct sample_entry){.exec_id = EXEC_ID_LATEST, .nr_samples = 1};
+	entry->ip = byte_reader__u64(&reader);
+	entry->pid = byte_reader__u32(&reader);
+	entry->tid = byte_reader__u32(&reader);
+	byte_reader__u64(&reader); /* time */
+	entry->cpu = byte_reader__u32(&reader);
+	byte_reader__u32(&reader);
+	entry->weight = byte_reader__u64(&reader);
+	entry->is_user = level == PERF_RECORD_MISC_USER || level == PERF_RECORD_MISC_GUEST_USER;
+	if (sampler->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK)) {
+		uint64_t nr = byte_reader__u64(&reader);
+		const char *ips = nr <= reader.left / sizeof(uint64_t) ?
+					  byte_reader__skip(&reader, nr * sizeof(uint64_t)) :
+					  NULL;
+
+		if (!ips)
+			return -1;
+		/* Records are aligned to 8 bytes, and so are all fields before. */
+		split_stack(entry, (const void *)ips, nr);
+	}
+	if (sampler->key & SAMPLE_CGROUP)
+		entry->cgroup = byte_reader__u64(&reader);
+	return reader.is_short || !id ? -1 : id_map__get(&sampler->ring.by_id, id);
+}
+
+static void add(struct sample_sum *sum, const struct sample_entry *entry)
+{
+	sum->nr++;
+	sum->weight += entry->weight;
+}
+
+static int take_sample(struct ring_sampler *sampler, const struct perf_event_header *record)
+{
+	struct sample_account *account;
+	struct sample_entry entry;
+	int event = read_sample(sampler, record, &entry);
+
+	if (event < 0)
+		return 0;
+	entry.event = event;
+	account = &sampler->accounts[event];
+	if (!entry.pid && !sampler->with_idle && evsel__is_clock(sampler->events->evsels[event])) {
+		add(&account->idle, &entry);
+		return 0;
+	}
+	add(&account->kept, &entry);
+	entry.comm = comm_cache__get(&sampler->comms, entry.pid, entry.tid);
+	return sampler->fn(sampler->ctx, &entry);
+}
+
+/* --- records --- */
+
+static int note_names(struct ring_sampler *sampler, const struct perf_event_header *record)
+{
+	const uint32_t *words = (const uint32_t *)(record + 1);
+
+	/* COMM: process, thread, name. FORK: process, its parent, thread, its parent. */
+	if (record->type == PERF_RECORD_COMM)
+		return comm_cache__set(&sampler->comms, words[1], (const char *)(words + 2));
+	if (record->type == PERF_RECORD_FORK)
+		return comm_cache__fork(&sampler->comms, words[2], words[3]);
+	return 0;
+}
+
+static int take_record(struct ring_sampler *sampler, const struct perf_event_header *record)
+{
+	int err;
+
+	if (record->type == PERF_RECORD_SAMPLE)
+		return take_sample(sampler, record);
+	err = note_names(sampler, record);
+	return err ? err : symbols__apply(sampler->symbols, record, record->size);
+}
+
+/* Return: the position of the event that a record is of; its number ends the record. */
+static int event_of(const struct ring_sampler *sampler, const struct perf_event_header *record)
+{
+	uint64_t id;
+
+	if (record->size < sizeof(*record) + sizeof(id))
+		return -1;
+	memcpy(&id, (const char *)record + record->size - sizeof(id), sizeof(id));
+	return id ? id_map__get(&sampler->ring.by_id, id) : -1;
+}
+
+static void count_loss(struct ring_sampler *sampler, const struct perf_event_header *record)
+{
+	int event = event_of(sampler, record);
+	struct sample_sum *sum;
+	uint64_t nr = 1;
+
+	if (event < 0)
+		return;
+	sum = &sampler->accounts[event]
+		       .lost[record->type == PERF_RECORD_LOST ? SAMPLE_LOST_LATE :
+								SAMPLE_LOST_THROTTLE];
+	/* The event's number, then the number of records. */
+	if (record->type == PERF_RECORD_LOST)
+		memcpy(&nr, (const char *)(record + 1) + sizeof(uint64_t), sizeof(nr));
+	sum->nr += nr;
+}
+
+/* The time is the field behind process and thread: in samples after two others, else before the last two. */
+static uint64_t time_of(const struct perf_event_header *record)
+{
+	const char *at = record->type == PERF_RECORD_SAMPLE ?
+				 (const char *)(record + 1) + 3 * sizeof(uint64_t) :
+				 (const char *)record + record->size - 3 * sizeof(uint64_t);
+	uint64_t time_ns;
+
+	memcpy(&time_ns, at, sizeof(time_ns));
+	return time_ns;
+}
+
+static int keep(void *ctx, const struct perf_event_header *record)
+{
+	struct ring_sampler *sampler = ctx;
+
+	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE) {
+		count_loss(sampler, record);
+		return 0;
+	}
+	if (record->size < sizeof(*record) + 4 * sizeof(uint64_t))
+		return 0;
+	if (sampler->nr == sampler->cap) {
+		size_t cap = sampler->cap ? 2 * sampler->cap : 1024;
+		struct record *order = reallocarray(sampler->order, cap, sizeof(*order));
+
+		if (!order)
+			return -ENOMEM;
+		sampler->order = order;
+		sampler->cap = cap;
+	}
+	sampler->order[sampler->nr++] =
+		(struct record){.time_ns = time_of(record), .at = sampler->records.len};
+	byte_buffer__put(&sampler->records, record, record->size);
+	return sampler->records.has_failed ? -ENOMEM : 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
+{
+	int err = 0;
+
+	sampler->records.len = 0;
+	sampler->nr = 0;
+	sampler->fn = fn;
+	sampler->ctx = ctx;
+	for (int i = 0; i < sampler->ring.cpus->nr && !err; i++) {
+		if (sampler->ring.rings[i].page)
+			err = perf_ring__take(&sampler->ring.rings[i], keep, sampler);
+	}
+	qsort(sampler->order, sampler->nr, sizeof(*sampler->order), compare_times);
+	for (size_t i = 0; i < sampler->nr && !err; i++)
+		err = take_record(sampler,
+				  (const void *)(sampler->records.data + sampler->order[i].at));
+	return err;
+}
+
+/* --- the rest --- */
+
+/* Threads that run already may end before their first sample is read. */
+static int note_all_names(struct ring_sampler *sampler)
+{
+	struct thread_map *all = thread_map__new_all();
+	int err = 0;
+
+	for (int i = 0; all && i < all->nr && !err; i++)
+		err = comm_cache__set(&sampler->comms, all->thread[i].tid, all->thread[i].comm);
+	thread_map__delete(all);
+	return err;
+}
+
+int ring_sampler__open(const struct sampler_options *options, struct evlist *events,
+		       const struct thread_map *threads, struct symbols *symbols,
+		       struct ring_sampler **out)
+{
+	const struct ring_request request = {options, events, threads};
+	struct ring_sampler *sampler = calloc(1, sizeof(*sampler));
+	int err;
+
+	if (!sampler)
+		return -ENOMEM;
+	sampler->symbols = symbols;
+	sampler->events = events;
+	sampler->key = options->key;
+	sampler->with_idle = options->with_idle;
+	sampler->has_threads = threads;
+	sampler->rate = options->rate_kind == SAMPLE_BY_FREQ ? options->rate : 0;
+	sampler->accounts = calloc(events->nr, sizeof(*sampler->accounts));
+	err = sampler->accounts ? ring_events__open(&sampler->ring, &request) : -ENOMEM;
+	if (!err && !threads)
+		err = note_all_names(sampler);
+	if (err) {
+		ring_sampler__delete(sampler);
+		return err;
+	}
+	*out = sampler;
+	return 0;
+}
+
+void ring_sampler__delete(struct ring_sampler *sampler)
+{
+	if (!sampler)
+		return;
+	ring_events__close(&sampler->ring);
+	comm_cache__clear(&sampler->comms);
+	byte_buffer__clear(&sampler->records);
+	free(sampler->order);
+	free(sampler->accounts);
+	free(sampler);
+}
+
+int ring_sampler__set(struct ring_sampler *sampler, bool enable)
+{
+	int err = ring_events__set(&sampler->ring, enable);
+
+	if (err)
+		pr_err("cannot %s sampling: %s", enable ? "begin" : "end", strerror(-err));
+	return err;
+}
+
+int ring_sampler__collect_ms(const struct ring_sampler *sampler)
+{
+	size_t ring_bytes = 0;
+	uint64_t ms;
+
+	for (int i = 0; i < sampler->ring.cpus->nr; i++) {
+		if (sampler->ring.rings[i].page)
+			ring_bytes = sampler->ring.rings[i].data_size;
+	}
+	if (!sampler->rate)
+		return PERIOD_COLLECT_MS;
+	/* Half of a ring, for all events together. */
+	ms = ring_bytes * 1000 / 2 / (sampler->rate * sampler->events->nr * MAX_SAMPLE_BYTES);
+	return ms < 1 ? 1 : ms < MAX_COLLECT_MS ? ms : MAX_COLLECT_MS;
+}
+
+void ring_sampler__account(const struct ring_sampler *sampler, int event,
+			   struct sample_account *account)
+{
+	struct ring_count count;
+
+	ring_events__read(&sampler->ring, event, &count);
+	*account = sampler->accounts[event];
+	account->counted = count.counted;
+	/* The event of a task and a CPU is enabled also while the task runs on another CPU. */
+	account->enabled_ns =
+		sampler->has_threads ? count.enabled_ns / sampler->ring.cpus->nr : count.enabled_ns;
+	account->running_ns = count.running_ns;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/sample_source.h"
+
+#include "util/profile/ring_sampler.h"
+#include "util/sample/sampler.h"
+#include "util/symbol/symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct sample_source_ops {
+	int (*set)(void *sampler, bool enable);
+	int (*collect)(void *sampler, sample_fn fn, void *ctx);
+	int (*collect_ms)(const void *sampler);
+	void (*account)(const void *sampler, int event, struct sample_account *account);
+	void (*delete)(void *sampler);
+};
+
+struct sample_source {
+	const struct sample_source_ops *ops;
+	void *sampler; /* owned */
+};
+
+static int make(const struct sample_source_ops *ops, void *sampler, struct sample_source **out)
+{
+	struct sample_source *source = malloc(sizeof(*source));
+
+	if (!source) {
+		ops->delete (sampler);
+		return -ENOMEM;
+	}
+	*source = (struct sample_source){ops, sampler};
+	*out = source;
+	return 0;
+}
+
+/* --- the shared sampler --- */
+
+static int shared_set(void *sampler, bool enable)
+{
+	return enable ? sampler__enable(sampler) : sampler__disable(sampler);
+}
+
+static int shared_collect(void *sampler, sample_fn fn, void *ctx)
+{
+	return sampler__collect(sampler, fn, ctx);
+}
+
+static int shared_collect_ms(const void *sampler)
+{
+	return sampler__collect_ms(sampler);
+}
+
+static void shared_account(const void *sampler, int event, struct sample_account *account)
+{
+	sampler__account(sampler, event, account);
+}
+
+static void shared_delete(void *sampler)
+{
+	sampler__delete(sampler);
+}
+
+static const struct sample_source_ops shared_ops = {
+	.set = shared_set,
+	.collect = shared_collect,
+	.collect_ms = shared_collect_ms,
+	.account = shared_account,
+	.delete = shared_delete,
+};
+
+int sample_source__open_shared(const struct sample_request *request, struct sample_source **out)
+{
+	struct sampler *sampler;
+	int err;
+
+	symbols__follow(request->symbols);
+	err = sampler__open(request->options, &sampler);
+	return err ? err : make(&shared_ops, sampler, out);
+}
+
+/* --- ring buffers --- */
+
+static int ring_set(void *sampler, bool enable)
+{
+	return ring_sampler__set(sampler, enable);
+}
+
+static int ring_collect(void *sampler, sample_fn fn, void *ctx)
+{
+	return ring_sampler__collect(sampler, fn, ctx);
+}
+
+static int ring_collect_ms(const void *sampler)
+{
+	return ring_sampler__collect_ms(sampler);
+}
+
+static void ring_account(const void *sampler, int event, struct sample_account *account)
+{
+	ring_sampler__account(sampler, event, account);
+}
+
+static void ring_delete(void *sampler)
+{
+	ring_sampler__delete(sampler);
+}
+
+static const struct sample_source_ops ring_ops = {
+	.set = ring_set,
+	.collect = ring_collect,
+	.collect_ms = ring_collect_ms,
+	.account = ring_account,
+	.delete = ring_delete,
+};
+
+int sample_source__open_ring(const struct sample_request *request, struct sample_source **out)
+{
+	struct ring_sampler *sampler;
+	int err = ring_sampler__open(request->options, request->events, request->threads,
+				     request->symbols, &sampler);
+
+	return err ? err : make(&ring_ops, sampler, out);
+}
+
+/* --- both --- */
+
+void sample_source__delete(struct sample_source *source)
+{
+	if (!source)
+		return;
+	source->ops->delete (source->sampler);
+	free(source);
+}
+
+int sample_source__set(struct sample_source *source, bool enable)
+{
+	return source->ops->set(source->sampler, enable);
+}
+
+int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx)
+{
+	return source->ops->collect(source->sampler, fn, ctx);
+}
+
+int sample_source__collect_ms(const struct sample_source *source)
+{
+	return source->ops->collect_ms(source->sampler);
+}
+
+void sample_source__account(const struct sample_source *source, int event,
+			    struct sample_account *account)
+{
+	source->ops->account(source->sampler, event, account);
+}

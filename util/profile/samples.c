@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/samples.h"
+
+#include "util/sample/sampler.h"
+#include "util/symbol/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key with its places. */
+struct full_key {
+	struct samples_key key;
+	int places[2 * SAMPLE_MAX_FRAMES];
+};
+
+static void fill_key(const struct samples *samples, const struct sample_entry *entry,
+		     struct samples_key *key)
+{
+	key->event = entry->event;
+	if (samples->key & SAMPLE_CGROUP)
+		key->cgroup = entry->cgroup;
+	if (samples->key & SAMPLE_PROCESS)
+		key->pid = entry->pid;
+	if (samples->key & SAMPLE_THREAD)
+		key->tid = entry->tid;
+	if (samples->key & SAMPLE_CPU)
+		key->cpu = entry->cpu;
+	if (samples->key & SAMPLE_PRIO)
+		key->prio = entry->prio;
+	if (samples->key & SAMPLE_COMM)
+		snprintf(key->comm, sizeof(key->comm), "%s", entry->comm);
+}
+
+/* Return: 0 or -ENOMEM. */
+static int add_places(const struct samples *samples, struct full_key *full, int process,
+		      const struct process_key *who, const uint64_t *addresses, int nr,
+		      bool is_kernel)
+{
+	uint16_t *count = is_kernel ? &full->key.nr_kernel : &full->key.nr_user;
+	int first = full->key.nr_kernel + full->key.nr_user;
+
+	for (int i = 0; i < nr && i < SAMPLE_MAX_FRAMES; i++) {
+		int place = symbols__place(samples->symbols, process, who, addresses[i], is_kernel);
+
+		if (place < 0)
+			return place;
+		full->places[first + i] = place;
+		++*count;
+	}
+	return 0;
+}
+
+static int fill_places(const struct samples *samples, const struct sample_entry *entry,
+		       struct full_key *full)
+{
+	const struct process_key who = {
+		.pid = entry->pid,
+		.start_ns = entry->start_ns,
+		.exec_id = entry->exec_id,
+		.comm = entry->comm,
+	};
+	bool has_stack = samples->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
+	bool has_user = entry->nr_user || (!has_stack && entry->is_user);
+	int process = 0, err = 0;
+
+	if (has_user && !samples->no_user) {
+		process = symbols__process(samples->symbols, &who);
+		if (process < 0)
+			return process;
+	}
+	if (!has_stack)
+		return (entry->is_user ? samples->no_user : samples->no_kernel) || !entry->ip ?
+			       0 :
+			       add_places(samples, full, process, &who, &entry->ip, 1,
+					  !entry->is_user);
+	if (!samples->no_kernel)
+		err = add_places(samples, full, process, &who, entry->kernel_ips, entry->nr_kernel,
+				 true);
+	if (!err && !samples->no_user)
+		err = add_places(samples, full, process, &who, entry->user_ips, entry->nr_user,
+				 false);
+	return err;
+}
+
+static int grow(struct samples *samples)
+{
+	int cap = samples->cap ? 2 * samples->cap : 256;
+	struct samples_sum *sums = reallocarray(samples->sums, cap, sizeof(*sums));
+
+	if (!sums)
+		return -ENOMEM;
+	samples->sums = sums;
+	samples->cap = cap;
+	return 0;
+}
+
+int samples__add(void *ctx, const struct sample_entry *entry)
+{
+	struct samples *samples = ctx;
+	int before = samples->keys.nr, nr, err;
+	struct full_key full;
+
+	memset(&full.key, 0, sizeof(full.key));
+	fill_key(samples, entry, &full.key);
+	full.key.is_truncated = entry->is_truncated;
+	err = fill_places(samples, entry, &full);
+	if (!err && before == samples->cap)
+		err = grow(samples);
+	if (err)
+		return err;
+	nr = blob_set__add(&samples->keys, &full,
+			   sizeof(full.key) +
+				   (full.key.nr_kernel + full.key.nr_user) * sizeof(int));
+	if (nr < 0)
+		return nr;
+	if (nr == before)
+		samples->sums[nr] = (struct samples_sum){};
+	samples->sums[nr].nr += entry->nr_samples;
+	samples->sums[nr].weight += entry->weight;
+	return 0;
+}
+
+const struct samples_key *samples__get(const struct samples *samples, int nr, const int **places)
+{
+	const struct full_key *full = blob_set__get(&samples->keys, nr, NULL);
+
+	*places = full->places;
+	return &full->key;
+}
+
+void samples__reset(struct samples *samples)
+{
+	blob_set__clear(&samples->keys);
+	free(samples->sums);
+	samples->sums = NULL;
+	samples->cap = 0;
+}

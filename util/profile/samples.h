@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_PROFILE_SAMPLES_H
+#define PERF_PROFILE_SAMPLES_H
+
+/* Collected samples: equal ones are one entry with a sum. */
+
+#include "util/lib/blob_set.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sample_entry;
+struct symbols;
+
+/* The key of an entry. Fields that the profile does not need are 0. */
+struct samples_key {
+	uint64_t cgroup;
+	int32_t event;
+	int32_t pid, tid;
+	int32_t cpu;
+	int32_t prio;
+	char comm[16];
+	uint16_t nr_kernel, nr_user; /* places behind this struct, innermost first */
+	uint32_t is_truncated;
+};
+
+struct samples {
+	struct symbols *symbols; /* borrowed */
+	uint32_t key;		 /* SAMPLE_* that are of interest */
+	bool no_kernel, no_user; /* frames of this level are left out */
+	struct blob_set keys;
+	struct samples_sum {
+		uint64_t nr, weight;
+	} * sums; /* by number of the key */
+	int cap;
+};
+
+/**
+ * samples__add() - add an entry of the sampler; a sample_fn, @ctx is struct samples
+ *
+ * Without stacks, the sampled instruction is the only place. Return: 0 or -ENOMEM.
+ */
+int samples__add(void *ctx, const struct sample_entry *entry);
+
+/**
+ * samples__get() - an entry by its number
+ * @places: receives the kernel's places and then those of user space, innermost first
+ *
+ * Borrowed, until the next samples__add().
+ */
+const struct samples_key *samples__get(const struct samples *samples, int nr, const int **places);
+
+/** samples__reset() - remove all entries, e.g. for the next interval */
+void samples__reset(struct samples *samples);
+
+#endif

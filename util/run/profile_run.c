@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/run/profile_run.h"
+
+#include "util/event/evlist.h"
+#include "util/host/capability.h"
+#include "util/host/sd_notify.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/profile/account.h"
+#include "util/profile/sample_source.h"
+#include "util/run/control.h"
+#include "util/run/pass.h"
+#include "util/run/tasks.h"
+#include "util/symbol/symbols.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How often to look for tasks that have no descriptor to wait on. */
+#define TASK_POLL_MS 50
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+static bool is_due(uint64_t at_ns)
+{
+	return at_ns && clock_ns() >= at_ns;
+}
+
+/* --- collecting --- */
+
+/* Mappings of the time of a CPU's samples are known before its entries are named. */
+static int take_entry(void *ctx, const struct sample_entry *entry)
+{
+	struct profile_run *run = ctx;
+	int err = 0;
+
+	if (entry->cpu != run->last_cpu)
+		err = symbols__update(run->symbols);
+	run->last_cpu = entry->cpu;
+	return err ? err : samples__add(&run->samples, entry);
+}
+
+static int collect(struct profile_run *run)
+{
+	int err;
+
+	run->last_cpu = -1;
+	err = sample_source__collect(run->source, take_entry, run);
+	run->collect_at_ns =
+		clock_ns() + (uint64_t)sample_source__collect_ms(run->source) * NSEC_PER_MSEC;
+	if (!err)
+		err = symbols__update(run->symbols);
+	return err;
+}
+
+static int hand_over(struct profile_run *run, uint64_t start_ns)
+{
+	struct profile_round round = {
+		.accounts = run->accounts,
+		.time_ns = clock_ns() - start_ns,
+	};
+	int err;
+
+	round.elapsed_ns = round.time_ns - run->old_round_ns;
+	run->old_round_ns = round.time_ns;
+	for (int i = 0; i < run->events->nr; i++) {
+		struct sample_account account;
+
+		sample_source__account(run->source, i, &account);
+		run->accounts[i] = account__since(&account, &run->old_accounts[i]);
+		run->old_accounts[i] = account;
+	}
+	err = run->report(run->ctx, &round);
+	samples__reset(&run->samples);
+	return err;
+}
+
+/* --- the loop --- */
+
+static int set_enabled(struct profile_run *run, struct stat_pass *pass, bool enable)
+{
+	if (pass->is_enabled == enable)
+		return 0;
+	pass->is_enabled = enable;
+	return sample_source__set(run->source, enable);
+}
+
+static void list_events(const struct profile_run *run)
+{
+	for (int i = 0; i < run->events->nr; i++)
+		pr_text("%s\n", run->events->evsels[i]->name);
+}
+
+/* Single events cannot be switched: a session's samples are one. */
+static int switch_events(struct profile_run *run, struct stat_pass *pass, bool enable)
+{
+	if (run->base.control->arg) {
+		pr_err("--control: single events cannot be switched: enable or disable without '%s'",
+		       run->base.control->arg);
+		return 0;
+	}
+	pr_text("Events %s\n", enable ? "enabled" : "disabled");
+	pass->stays_disabled = !enable;
+	return set_enabled(run, pass, enable);
+}
+
+static int obey(struct profile_run *run, struct stat_pass *pass)
+{
+	struct control *control = run->base.control;
+	enum control_command command;
+	int err = 0;
+
+	while (!err && control && (command = control__next(control)) != CONTROL_NONE) {
+		if (command == CONTROL_UNKNOWN)
+			continue;
+		if (command == CONTROL_ENABLE || command == CONTROL_DISABLE)
+			err = switch_events(run, pass, command == CONTROL_ENABLE);
+		else if (command == CONTROL_EVLIST)
+			list_events(run);
+		else if (command == CONTROL_STOP)
+			pass->is_over = true;
+		control__ack(control);
+	}
+	return err;
+}
+
+static void wait_next(const struct profile_run *run, struct stat_pass *pass,
+		      const sigset_t *unblocked)
+{
+	struct pollfd fds[] = {
+		{.fd = run->base.control ? run->base.control->fd : -1, .events = POLLIN},
+		{.fd = stat_pass__task_fd(pass), .events = POLLIN},
+	};
+	uint64_t now_ns = clock_ns(), left_ns;
+	uint64_t at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns),
+				  earliest(pass->end_at_ns, run->collect_at_ns));
+	struct timespec timeout;
+
+	if (stat_pass__needs_polling(pass))
+		at_ns = earliest(at_ns, now_ns + TASK_POLL_MS * NSEC_PER_MSEC);
+	left_ns = at_ns > now_ns ? at_ns - now_ns : 0;
+	timeout.tv_sec = left_ns / NSEC_PER_SEC;
+	timeout.tv_nsec = left_ns % NSEC_PER_SEC;
+	ppoll(fds, ARRAY_SIZE(fds), at_ns ? &timeout : NULL, unblocked);
+}
+
+static int on_interval(struct profile_run *run, struct stat_pass *pass)
+{
+	uint64_t interval_ns = run->base.config.options.interval_ms * NSEC_PER_MSEC;
+	int err = collect(run);
+
+	if (!err)
+		err = hand_over(run, pass->start_ns);
+	pass->nr_printed++;
+	pass->next_print_ns += interval_ns;
+	if (pass->next_print_ns <= clock_ns())
+		pass->next_print_ns = clock_ns() + interval_ns;
+	if (run->base.interval_count && pass->nr_printed >= run->base.interval_count)
+		pass->is_over = true;
+	return err;
+}
+
+static void start_clock(struct profile_run *run, struct stat_pass *pass)
+{
+	const struct stat_run *base = &run->base;
+
+	pass->start_ns = clock_ns();
+	if (base->config.options.interval_ms)
+		pass->next_print_ns =
+			pass->start_ns + base->config.options.interval_ms * NSEC_PER_MSEC;
+	if (base->timeout_ms)
+		pass->end_at_ns = pass->start_ns + base->timeout_ms * NSEC_PER_MSEC;
+	run->old_round_ns = 0;
+}
+
+static int end_delay(struct profile_run *run, struct stat_pass *pass)
+{
+	pass->enable_at_ns = 0;
+	if (pass->stays_disabled || pass->is_enabled)
+		return 0;
+	pr_text("Events enabled\n");
+	start_clock(run, pass);
+	return set_enabled(run, pass, true);
+}
+
+/* If the command received the signal as well, wait for it to exit. */
+static bool is_told_to_end(const struct stat_pass *pass)
+{
+	sig_atomic_t signal = *pass->run->signal;
+
+	return signal && !((signal & SIGNAL_TYPED) && pass->workload.pid);
+}
+
+static int step(struct profile_run *run, struct stat_pass *pass)
+{
+	int err = is_due(pass->enable_at_ns) ? end_delay(run, pass) : 0;
+
+	if (!err)
+		err = obey(run, pass);
+	if (!err && is_due(pass->next_print_ns))
+		err = on_interval(run, pass);
+	else if (!err && is_due(run->collect_at_ns))
+		err = collect(run);
+	if (is_due(pass->end_at_ns))
+		pass->is_over = true;
+	return err;
+}
+
+static int loop(struct profile_run *run, struct stat_pass *pass)
+{
+	sigset_t blocked, unblocked;
+	int err = 0;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	while (!err && !pass->is_over && !is_told_to_end(pass) &&
+	       !stat_pass__is_target_gone(pass)) {
+		wait_next(run, pass, &unblocked);
+		err = step(run, pass);
+	}
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	return err;
+}
+
+/* --- begin and end --- */
+
+static int start(struct profile_run *run, struct stat_pass *pass)
+{
+	int delay_ms = run->base.delay_ms, err = 0;
+
+	start_clock(run, pass);
+	run->collect_at_ns =
+		pass->start_ns + (uint64_t)sample_source__collect_ms(run->source) * NSEC_PER_MSEC;
+	if (delay_ms)
+		pr_text("Events disabled\n");
+	else
+		err = set_enabled(run, pass, true);
+	if (delay_ms > 0) {
+		pass->enable_at_ns = pass->start_ns + delay_ms * NSEC_PER_MSEC;
+		pass->next_print_ns = pass->end_at_ns = 0;
+	}
+	if (err)
+		return err;
+	if (!pass->workload.pid) {
+		sd_notify__ready();
+		return 0;
+	}
+	err = workload__start(&pass->workload);
+	if (err) {
+		msg__count_error();
+		pr_text("Workload failed: %s\n", strerror(-err));
+	}
+	return err;
+}
+
+static int finish(struct profile_run *run, struct stat_pass *pass)
+{
+	int err = set_enabled(run, pass, false);
+
+	if (!err)
+		err = collect(run);
+	/* The rest since the last interval; none after the last one of --interval-count. */
+	if (!err && !(run->base.interval_count && pass->nr_printed >= run->base.interval_count))
+		err = hand_over(run, pass->start_ns);
+	return err;
+}
+
+static int open_source(struct profile_run *run, struct stat_pass *pass)
+{
+	const struct sample_request request = {
+		.options = &run->sampling,
+		.events = run->events,
+		.threads = run->base.plan.threads,
+		.symbols = run->symbols,
+	};
+	char *missing __cleanup(free_ptr) = NULL;
+
+	run->sampling.target = &run->base.target;
+	run->sampling.events = run->events;
+	run->sampling.workload = pass->workload.pid;
+	run->accounts = calloc(run->events->nr, sizeof(*run->accounts));
+	run->old_accounts = calloc(run->events->nr, sizeof(*run->old_accounts));
+	if (!run->accounts || !run->old_accounts) {
+		pr_err("out of memory");
+		return -ENOMEM;
+	}
+	if (run->no_bpf)
+		return sample_source__open_ring(&request, &run->source);
+	missing = capability__missing_to_share();
+	if (!missing)
+		return sample_source__open_shared(&request, &run->source);
+	pr_verbose("sampling without BPF: lacks %s: the kernel copies every sample to perf",
+		   missing);
+	return sample_source__open_ring(&request, &run->source);
+}
+
+static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
+{
+	int err = open_source(run, pass);
+
+	if (!err)
+		err = stat_pass__watch_tasks(pass);
+	if (!err)
+		err = start(run, pass);
+	if (err)
+		return err;
+	err = loop(run, pass);
+	/* Sample what a command does while it exits. */
+	workload__end(&pass->workload);
+	if (!err)
+		err = finish(run, pass);
+	run->has_sampled = !err;
+	*status = stat_pass__status(pass);
+	return err;
+}
+
+static int fork_workload(struct profile_run *run, struct stat_pass *pass)
+{
+	const struct target *target = &run->base.target;
+	int err;
+
+	if (!target->argc)
+		return 0;
+	err = workload__fork(&pass->workload, target->argv, run->base.stdout_has_data);
+	if (err)
+		pr_err("cannot start '%s': %s", target->argv[0], strerror(-err));
+	return err;
+}
+
+static bool is_there(const char *pid)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%s/task", procfs_root(), pid);
+
+	return path && !access(path, F_OK);
+}
+
+/* A user's processes come and go, and those that went are no mistake. */
+static void remove_ended(char *pids)
+{
+	char *copy __cleanup(free_ptr) = strdup(pids), *rest = copy, *pid, *to = pids;
+
+	while (copy && (pid = strsep(&rest, ","))) {
+		if (is_there(pid))
+			to += sprintf(to, "%s%s", to == pids ? "" : ",", pid);
+	}
+}
+
+enum stat_status profile_run__once(struct profile_run *run, int *status)
+{
+	unsigned int nr_errors = msg__nr_errors();
+	struct stat_pass pass = {.run = &run->base};
+	bool is_valid = true;
+	int err;
+
+	*status = 0;
+	err = fork_workload(run, &pass);
+	if (run->user_pids)
+		remove_ended(run->user_pids);
+	if (!err) {
+		err = stat_pass__find_threads(&pass);
+		is_valid = !err;
+	}
+	/* Collecting opens events again, of CPUs that come back, and files of other users' processes. */
+	capability__raise();
+	if (!err)
+		err = sample(run, &pass, status);
+	sample_source__delete(run->source);
+	run->source = NULL;
+	capability__lower();
+	/* A reader that has gone knows why. */
+	if (err && err != -EINTR && err != -EPIPE && msg__nr_errors() == nr_errors)
+		pr_err("sampling failed: %s", err == -ENOMEM ? "out of memory" : strerror(-err));
+	stat_pass__release_tasks(&pass);
+	samples__reset(&run->samples);
+	free(run->accounts);
+	free(run->old_accounts);
+	return !err ? STATUS_OK : is_valid ? STATUS_FAILED : STATUS_INVALID;
+}

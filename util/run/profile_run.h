@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_RUN_PROFILE_RUN_H
+#define PERF_RUN_PROFILE_RUN_H
+
+/* The life of one perf profile: start the workload, sample, collect, hand over reports. */
+
+#include "util/profile/samples.h"
+#include "util/run/stat_run.h"
+#include "util/sample/sampler.h"
+
+struct evlist;
+struct sample_source;
+struct symbols;
+
+/* The samples of an interval, or of the whole time. */
+struct profile_round {
+	const struct sample_account *accounts; /* of each event, since the last round */
+	uint64_t time_ns;		       /* since sampling began */
+	uint64_t elapsed_ns;		       /* since the last round */
+};
+
+struct profile_run {
+	/* Shared with perf stat: target, delay, timeout, intervals, control, signal, attr map, tasks. */
+	struct stat_run base;
+	struct sampler_options
+		sampling; /* profile_run__once() fills in target, events and workload */
+	struct evlist *events;
+	char *user_pids; /* -u: the target's pid_list, from which ended processes are removed; borrowed */
+	bool no_bpf;		 /* --no-bpf: ring buffers, although sharing may be possible */
+	struct symbols *symbols; /* borrowed */
+	struct samples samples;	 /* since the last round */
+
+	/* Prints run->samples. Return: 0 or -errno after a message. */
+	int (*report)(void *ctx, const struct profile_round *round);
+	void *ctx;
+
+	/* Set while it runs. */
+	struct sample_source *source;
+	struct sample_account *accounts;     /* of each event, of the round */
+	struct sample_account *old_accounts; /* up to the round */
+	uint64_t collect_at_ns, old_round_ns;
+	int last_cpu; /* of the last entry of a collection; -1: none */
+	bool has_sampled;
+};
+
+/**
+ * profile_run__once() - sample until the target ends, the time is over or a signal comes
+ * @status: receives the exit status of the workload
+ *
+ * Return: STATUS_OK, or, after a message, STATUS_INVALID: there are no such tasks; STATUS_FAILED.
+ */
+enum stat_status profile_run__once(struct profile_run *run, int *status);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SAMPLE_SAMPLE_COLLECT_H
+#define PERF_SAMPLE_SAMPLE_COLLECT_H
+
+/* The entries in the tables of a sampling session, taken out of them. */
+
+#include "util/sample/sample_types.h"
+
+struct sampler;
+
+/** sample_collect__all() - empty the halves that are still; 0 or what @fn returned */
+int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx);
+
+/** sample_collect__ms() - see sampler__collect_ms() */
+int sample_collect__ms(const struct sampler *sampler);
+
+#endif

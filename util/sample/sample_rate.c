@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/sample/sample_rate.h"
+
+#include "util/event/evsel.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The kernel's shortest period of a clock (perf_swevent_start_hrtimer(), all releases so far). */
+#define MIN_CLOCK_PERIOD_NS 10000
+
+/* Where nothing tells the highest clock of the CPUs. */
+#define ASSUMED_HZ 1000000000ULL
+
+/* --- the highest clock --- */
+
+static uint64_t hz_of_cpufreq(void)
+{
+	char *file __cleanup(free_ptr) =
+		xasprintf("%s/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", sysfs_root());
+	char *text __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
+
+	return text ? strtoull(text, NULL, 10) * 1000 : 0;
+}
+
+static uint64_t hz_of_cpuinfo(void)
+{
+	char *file __cleanup(free_ptr) = xasprintf("%s/cpuinfo", procfs_root());
+	char *text __cleanup(free_ptr) = file ? read_file(file, NULL) : NULL;
+	double mhz, max = 0;
+
+	for (const char *line = text; line; line = strstr(line + 1, "\ncpu MHz")) {
+		if (sscanf(line, " cpu MHz : %lf", &mhz) == 1 && mhz > max)
+			max = mhz;
+	}
+	return max * 1000000;
+}
+
+static uint64_t highest_hz(void)
+{
+	uint64_t hz = hz_of_cpufreq();
+
+	if (!hz)
+		hz = hz_of_cpuinfo();
+	return hz ? hz : ASSUMED_HZ;
+}
+
+/* --- one session --- */
+
+bool sample_rate__is_clock(const struct evsel *evsel)
+{
+	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK) ||
+	       evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static bool is_cycles(const struct evsel *evsel)
+{
+	/* The upper half of config names the kind of core. */
+	return evsel->attr.type == PERF_TYPE_HARDWARE &&
+	       (uint32_t)evsel->attr.config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+/* Return: the limit of frequencies, kernel.perf_event_max_sample_rate; 0: unknown */
+static uint64_t max_rate(void)
+{
+	char *file __cleanup(free_ptr) =
+		xasprintf("%s/sys/kernel/perf_event_max_sample_rate", procfs_root());
+	char *text __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static int check(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate)
+{
+	uint64_t max = kind == SAMPLE_BY_FREQ ? max_rate() : 0;
+
+	if (!rate) {
+		pr_err("%s: a %s of 0 takes no sample", evsel->name,
+		       kind == SAMPLE_BY_FREQ ? "frequency" : "period");
+		return -EINVAL;
+	}
+	if (max && rate > max) {
+		pr_err("%s: %llu samples a second are more than the kernel allows (%llu, kernel.perf_event_max_sample_rate)",
+		       evsel->name, (unsigned long long)rate, (unsigned long long)max);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate,
+			struct sample_rate *out)
+{
+	bool is_clock = sample_rate__is_clock(evsel);
+	int err = check(evsel, kind, rate);
+
+	if (err)
+		return err;
+	*out = (struct sample_rate){SAMPLE_CLASS_PERIOD, rate};
+	if (kind == SAMPLE_BY_FREQ && is_clock)
+		out->value = NSEC_PER_SEC / rate;
+	else if (kind == SAMPLE_BY_FREQ && is_cycles(evsel))
+		out->value = highest_hz() / rate;
+	else if (kind == SAMPLE_BY_FREQ)
+		out->class = SAMPLE_CLASS_FREQ;
+	if (is_clock && out->value < MIN_CLOCK_PERIOD_NS) {
+		pr_err("%s: the kernel samples a clock every %d ns at most", evsel->name,
+		       MIN_CLOCK_PERIOD_NS);
+		return -EINVAL;
+	}
+	if (!out->value)
+		out->value = 1;
+	return 0;
+}
+
+/* --- all sessions --- */
+
+static bool samples_cpu(const struct sampler_place *sampler, int cpu)
+{
+	return cpu >= MAX_SAMPLE_CPUS || !(sampler->other_cpus[cpu / 64] >> cpu % 64 & 1);
+}
+
+uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
+{
+	const struct sample_slot *of = &plan->slot[slot];
+	uint64_t needed = 0;
+
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		uint64_t rate = plan->sampler[i].rate[slot];
+
+		if (!(of->users >> i & 1) || !rate || !samples_cpu(&plan->sampler[i], cpu))
+			continue;
+		if (!needed || (of->class == SAMPLE_CLASS_PERIOD ? rate < needed : rate > needed))
+			needed = rate;
+	}
+	return needed;
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/sample/sample_slots.h"
+
+#include "util/bperf/crash_point.h"
+#include "util/bperf/leader_sample.h"
+#include "util/bperf/leader_slots.h"
+#include "util/host/bpf_info.h"
+#include "util/host/cpumap.h"
+#include "util/host/perf_event.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+/* --- the events of a slot --- */
+
+static struct sample_base *base_of(const struct sample_object *object, int slot, int cpu)
+{
+	return &object->cpus[cpu].base[slot];
+}
+
+/* Return: whether the event on a CPU is not what its users need. No system call. */
+static bool is_stale(const struct sample_object *object, int slot, int cpu)
+{
+	const struct sample_base *base = base_of(object, slot, cpu);
+	uint64_t needed = sample_rate__needed(object->plan, slot, cpu);
+
+	if (base->rate != needed)
+		return true;
+	return needed && base->epoch != leader_slots__epoch(object->leader, cpu);
+}
+
+static int open_event(const struct sample_slot *slot, int cpu, uint64_t rate)
+{
+	struct perf_event_attr attr;
+
+	memcpy(&attr, slot->key.bytes, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr.freq = slot->class == SAMPLE_CLASS_FREQ;
+	attr.sample_period = rate; /* or, in the same place, sample_freq */
+	if (slot->with_addr)
+		attr.sample_type |= PERF_SAMPLE_ADDR;
+	/* Programs may walk stacks of precise events only where the kernel has walked them before. */
+	if (attr.precise_ip)
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	return perf_event__open(&attr, -1, cpu, -1, 0);
+}
+
+/* End the event in place: from now on its samples are ignored, and it is freed soon. */
+static void close_on(struct sample_object *object, int slot, int cpu)
+{
+	struct sample_base *base = base_of(object, slot, cpu);
+	__u32 idx = slot * object->nr_cpus + cpu;
+
+	if (base->gen && sample_object__sync(object, cpu, 0, SAMPLE_CLOSE, 1ULL << slot)) {
+		/* The CPU is offline: its event died with it, and what it counted last is lost. */
+		base->gen = 0;
+		base->rate = 0;
+	}
+	base->rate = 0;
+	crash_point__reach("sample-event-read");
+	bpf_map_delete_elem(object->map_fds[SAMPLE_EVENTS], &idx);
+}
+
+static int put_in_place(struct sample_object *object, int slot, int cpu, int fd, int prog_fd,
+			__u32 gen)
+{
+	__u32 idx = slot * object->nr_cpus + cpu;
+
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
+	    bpf_map_update_elem(object->map_fds[SAMPLE_EVENTS], &idx, &fd, BPF_ANY))
+		return -errno;
+	crash_point__reach("sample-event-placed");
+	base_of(object, slot, cpu)->last = 0;
+	__atomic_store_n(&base_of(object, slot, cpu)->gen, gen, __ATOMIC_RELEASE);
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	crash_point__reach("sample-event-enabled");
+	return 0;
+}
+
+/* Return: 0; -ENODEV: the CPU is offline; other -errno. */
+static int open_on(struct sample_object *object, int slot, int cpu, int prog_fd, __u32 gen)
+{
+	uint64_t rate = sample_rate__needed(object->plan, slot, cpu);
+	struct sample_base *base = base_of(object, slot, cpu);
+	__u32 epoch = leader_slots__epoch(object->leader, cpu);
+	int fd __cleanup(close_fd) = open_event(&object->plan->slot[slot], cpu, rate);
+	int err = fd < 0 ? fd : put_in_place(object, slot, cpu, fd, prog_fd, gen);
+
+	/* The CPU is just coming or going: try again. */
+	if (err == -ENODEV)
+		return err;
+	/* After another error, too: once is enough, until something changes. */
+	base->epoch = epoch;
+	__atomic_store_n(&base->rate, rate, __ATOMIC_RELEASE);
+	crash_point__reach("sample-event-opened");
+	return err;
+}
+
+/* The program is loaded for the first event. */
+static int change(struct sample_object *object, int slot, int cpu, int *prog_fd, __u32 *gen)
+{
+	close_on(object, slot, cpu);
+	if (!sample_rate__needed(object->plan, slot, cpu))
+		return 0;
+	if (*prog_fd < 0) {
+		*gen = ++object->plan->gen;
+		if (!*gen)
+			*gen = ++object->plan->gen;
+		*prog_fd = sample_object__load_prog(object, slot, *gen);
+	}
+	return *prog_fd < 0 ? *prog_fd : open_on(object, slot, cpu, *prog_fd, *gen);
+}
+
+static int apply_slot(struct sample_object *object, int slot, const struct cpumap *online)
+{
+	int prog_fd __cleanup(close_fd) = -1;
+	int err = 0, nr_open = 0, refusal = 0;
+	__u32 gen = 0;
+
+	for (int cpu = 0; cpu < object->nr_cpus; cpu++) {
+		if (!is_stale(object, slot, cpu) || !cpumap__has(online, cpu))
+			continue;
+		err = change(object, slot, cpu, &prog_fd, &gen);
+		/* A CPU of another kind, or one that just went offline, lacks the event. */
+		if (err == -ENODEV || err == -ENOENT)
+			refusal = err;
+		else if (err)
+			return err;
+	}
+	for (int cpu = 0; cpu < object->nr_cpus; cpu++)
+		nr_open += base_of(object, slot, cpu)->gen != 0;
+	return nr_open ? 0 : refusal;
+}
+
+int sample_slots__apply(struct sample_object *object, int slot)
+{
+	struct cpumap *online = cpumap__online();
+	int err = online ? 0 : -errno;
+
+	for (int i = 0; i < MAX_SAMPLE_SLOTS && !err; i++) {
+		if (!object->plan->slot[i].class || (slot >= 0 && i != slot))
+			continue;
+		err = apply_slot(object, i, online);
+		if (slot < 0)
+			err = 0;
+	}
+	cpumap__delete(online);
+	return err;
+}
+
+bool sample_slots__is_stale(const struct sample_object *object)
+{
+	struct cpumap *online = NULL;
+	bool is_any = false;
+
+	for (int slot = 0; slot < MAX_SAMPLE_SLOTS && !is_any; slot++) {
+		if (!object->plan->slot[slot].class)
+			continue;
+		for (int cpu = 0; cpu < object->nr_cpus && !is_any; cpu++) {
+			if (!is_stale(object, slot, cpu))
+				continue;
+			if (!online)
+				online = cpumap__online();
+			is_any = online && cpumap__has(online, cpu);
+		}
+	}
+	cpumap__delete(online);
+	return is_any;
+}
+
+/* --- sessions --- */
+
+static void note_cpus(struct sampler_place *place, const struct cpumap *cpus)
+{
+	memset(place->other_cpus, cpus ? -1 : 0, sizeof(place->other_cpus));
+	for (int i = 0; cpus && i < cpus->nr; i++) {
+		int cpu = cpus->cpu[i];
+
+		if (cpu >= 0 && cpu < MAX_SAMPLE_CPUS)
+			place->other_cpus[cpu / 64] &= ~(1ULL << cpu % 64);
+	}
+}
+
+int sample_slots__add_sampler(struct sample_object *object, int table_fd, const struct cpumap *cpus)
+{
+	int session = leader_sample__session(object->leader);
+	struct sample_plan *plan = object->plan;
+	__u32 i = 0;
+
+	while (i < MAX_SAMPLERS && plan->sampler[i].token)
+		i++;
+	if (i == MAX_SAMPLERS)
+		return -ENOSPC;
+	if (bpf_map_update_elem(object->map_fds[SAMPLE_TABLES], &i, &table_fd, BPF_ANY))
+		return -errno;
+	crash_point__reach("sample-table-placed");
+	plan->sampler[i].session = session;
+	plan->sampler[i].needs = 0;
+	memset(plan->sampler[i].rate, 0, sizeof(plan->sampler[i].rate));
+	note_cpus(&plan->sampler[i], cpus);
+	plan->of_tasks &= ~(1ULL << i);
+	plan->of_cgroups &= ~(1ULL << i);
+	__atomic_store_n(&plan->sampler[i].token, leader_sample__token(object->leader),
+			 __ATOMIC_RELEASE);
+	crash_point__reach("sampler-added");
+	plan->sampler_of[session] = i + 1;
+	return i;
+}
+
+static void set_needs(const struct sample_plan *plan, struct sample_slot *slot)
+{
+	__u32 needs = 0;
+
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		if (slot->users >> i & 1)
+			needs |= plan->sampler[i].needs;
+	}
+	slot->needs = needs;
+}
+
+static bool is_slot(const struct sample_slot *slot, const struct attr_key *key,
+		    const struct sample_rate *rate, bool with_addr)
+{
+	return slot->class == rate->class && !!slot->with_addr == with_addr &&
+	       !memcmp(&slot->key, key, sizeof(*key));
+}
+
+/* Return: the event's slot; else a free one; else -ENOSPC. */
+static int find_slot(const struct sample_plan *plan, const struct attr_key *key,
+		     const struct sample_rate *rate, bool with_addr)
+{
+	int free_slot = -ENOSPC;
+
+	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
+		if (is_slot(&plan->slot[i], key, rate, with_addr))
+			return i;
+		if (!plan->slot[i].class && free_slot < 0)
+			free_slot = i;
+	}
+	return free_slot;
+}
+
+int sample_slots__add(struct sample_object *object, int sampler, const struct attr_key *key,
+		      const struct sample_rate *rate, uint32_t needs)
+{
+	bool with_addr = needs & SAMPLE_NEEDS_ADDR;
+	int i = find_slot(object->plan, key, rate, with_addr);
+	struct sample_slot *slot = &object->plan->slot[i < 0 ? 0 : i];
+
+	if (i < 0)
+		return i;
+	if (slot->class && slot->users >> sampler & 1)
+		return -EEXIST;
+	if (!slot->class) {
+		slot->key = *key;
+		slot->with_addr = with_addr;
+		slot->users = 0;
+		crash_point__reach("sample-slot-written");
+		__atomic_store_n(&slot->class, rate->class, __ATOMIC_RELEASE);
+	}
+	object->plan->sampler[sampler].rate[i] = rate->value;
+	object->plan->sampler[sampler].needs |= needs;
+	__atomic_fetch_or(&slot->users, 1ULL << sampler, __ATOMIC_SEQ_CST);
+	set_needs(object->plan, slot);
+	crash_point__reach("sample-slot-claimed");
+	return i;
+}
+
+/* Free slots without users, once their events are closed. */
+static void free_slots(struct sample_object *object)
+{
+	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
+		struct sample_slot *slot = &object->plan->slot[i];
+		bool is_open = false;
+
+		for (int cpu = 0; cpu < object->nr_cpus; cpu++)
+			is_open |= base_of(object, i, cpu)->gen != 0;
+		if (slot->class && !slot->users && !is_open)
+			__atomic_store_n(&slot->class, SAMPLE_CLASS_NONE, __ATOMIC_RELEASE);
+	}
+}
+
+/* Take a session's bits away, and its token when no event works for it any more. */
+static void take_out(struct sample_object *object, __u32 sampler)
+{
+	struct sample_plan *plan = object->plan;
+	__u32 session = plan->sampler[sampler].session;
+
+	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
+		__atomic_fetch_and(&plan->slot[i].users, ~(1ULL << sampler), __ATOMIC_SEQ_CST);
+		set_needs(plan, &plan->slot[i]);
+	}
+	crash_point__reach("sample-slots-left");
+	if (session < MAX_SESSIONS && plan->sampler_of[session] == sampler + 1)
+		plan->sampler_of[session] = 0;
+	bpf_map_delete_elem(object->map_fds[SAMPLE_TABLES], &sampler);
+	crash_point__reach("sample-table-removed");
+	__atomic_store_n(&plan->sampler[sampler].token, 0, __ATOMIC_RELEASE);
+}
+
+void sample_slots__remove_sampler(struct sample_object *object, int sampler)
+{
+	take_out(object, sampler);
+	(void)sample_slots__apply(object, -1); /* or the next session does it */
+	free_slots(object);
+}
+
+bool sample_slots__has_dead(const struct sample_object *object)
+{
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		__u32 token = __atomic_load_n(&object->plan->sampler[i].token, __ATOMIC_ACQUIRE);
+
+		if (token && !bpf_info__is_map_alive(token))
+			return true;
+	}
+	return false;
+}
+
+void sample_slots__repair(struct sample_object *object)
+{
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		__u32 token = object->plan->sampler[i].token;
+
+		if (token && !bpf_info__is_map_alive(token))
+			take_out(object, i);
+	}
+	(void)sample_slots__apply(object, -1);
+	free_slots(object);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SAMPLE_SAMPLE_SLOTS_H
+#define PERF_SAMPLE_SAMPLE_SLOTS_H
+
+/*
+ * The slots of sampled events, and the sampling sessions that use them. Everything that changes something
+ * needs the lock of tasks. A session can be killed between any two writes: what it leaves is undone, or
+ * finished, by the next that calls sample_slots__repair().
+ *
+ *	join	table into the map of tables, session's place: fields, then token
+ *		slot: key, then class; user bit | events
+ *	leave	user bits go | events; then the token
+ */
+
+#include "util/sample/sample_object.h"
+#include "util/sample/sample_rate.h"
+
+struct cpumap;
+
+/**
+ * sample_slots__add_sampler() - register a session
+ * @table_fd: its tables
+ * @cpus: that it samples; NULL: all
+ *
+ * Return: its number, or -errno; -ENOSPC: there are MAX_SAMPLERS.
+ */
+int sample_slots__add_sampler(struct sample_object *object, int table_fd,
+			      const struct cpumap *cpus);
+
+/**
+ * sample_slots__add() - have a session sample an event; no event is opened yet
+ * @needs: SAMPLE_NEEDS_*
+ *
+ * Return: the slot, or -errno; -ENOSPC: there are MAX_SAMPLE_SLOTS; -EEXIST: it samples that already.
+ */
+int sample_slots__add(struct sample_object *object, int sampler, const struct attr_key *key,
+		      const struct sample_rate *rate, uint32_t needs);
+
+/**
+ * sample_slots__apply() - open, replace and close events until all slots have what their users need
+ * @slot: only this one; -1: all. An error of others is left to the sessions that use them
+ *
+ * Return: 0 or -errno of perf_event_open() or of the program.
+ */
+int sample_slots__apply(struct sample_object *object, int slot);
+
+/** sample_slots__is_stale() - whether a CPU came back, or an event is not as its users need it */
+bool sample_slots__is_stale(const struct sample_object *object);
+
+/** sample_slots__has_dead() - whether a session died */
+bool sample_slots__has_dead(const struct sample_object *object);
+
+/** sample_slots__remove_sampler() - a session samples no more; its events go, or slow down */
+void sample_slots__remove_sampler(struct sample_object *object, int sampler);
+
+/** sample_slots__repair() - the same for sessions that died, then sample_slots__apply() */
+void sample_slots__repair(struct sample_object *object);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/sample/sample_sync.h"
+
+#include "util/host/cpumap.h"
+#include "util/sample/sampler_internal.h"
+
+#include <errno.h>
+
+bool sample_sync__has(const struct sampler *sampler, int cpu)
+{
+	return !sampler->cpus || cpumap__has(sampler->cpus, cpu);
+}
+
+static void add_count(struct sample_count *sum, const struct sample_count *now,
+		      const struct sample_count *last)
+{
+	sum->nr += now->nr - last->nr;
+	sum->weight += now->weight - last->weight;
+}
+
+/* Add what an event did on a CPU since its last reading. */
+static void take_reading(struct sampler *sampler, struct sampled_event *event, int cpu)
+{
+	const struct sample_reading *now = &sampler->tables[cpu].reading[event->slot];
+	struct sample_reading *last = &event->last[cpu], *sum = &event->sum;
+
+	if (sampler->is_enabled) {
+		sum->counter += now->counter - last->counter;
+		sum->enabled_ns += now->enabled_ns - last->enabled_ns;
+		sum->running_ns += now->running_ns - last->running_ns;
+		add_count(&sum->seen.all, &now->seen.all, &last->seen.all);
+		add_count(&sum->seen.idle, &now->seen.idle, &last->seen.idle);
+		sum->err += now->err != 0;
+	}
+	*last = *now;
+}
+
+/* Read an offline CPU in place of on_sample_sync. An event that went with it cannot be read. */
+static void read_offline(struct sampler *sampler, int cpu, int slot)
+{
+	const struct sample_base *base = &sampler->object.cpus[cpu].base[slot];
+	struct sample_reading *reading = &sampler->tables[cpu].reading[slot];
+
+	reading->seen = sampler->object.cpus[cpu].seen[slot];
+	/* Counts do not go back. */
+	if (base->counter < reading->counter)
+		return;
+	reading->counter = base->counter;
+	reading->enabled_ns = base->enabled_ns;
+	reading->running_ns = base->running_ns;
+}
+
+/* An offline CPU runs no program: what its tables need is done from here. */
+static void sync_offline(struct sampler *sampler, int cpu, uint32_t ops)
+{
+	struct sample_table *table = &sampler->tables[cpu];
+
+	if (ops & SAMPLE_OFF)
+		table->is_on = 0;
+	if (ops & SAMPLE_FLIP)
+		table->half ^= 1;
+	for (int i = 0; i < sampler->nr_events && ops & SAMPLE_READ; i++)
+		read_offline(sampler, cpu, sampler->events[i].slot);
+	if (ops & SAMPLE_ON)
+		table->is_on = 1;
+}
+
+int sample_sync__all(struct sampler *sampler, uint32_t ops)
+{
+	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
+		int err;
+
+		if (!sample_sync__has(sampler, cpu))
+			continue;
+		err = sample_object__sync(&sampler->object, cpu, sampler->number, ops,
+					  sampler->slots);
+		if (err == -ENXIO)
+			sync_offline(sampler, cpu, ops);
+		else if (err)
+			return err;
+		for (int i = 0; i < sampler->nr_events; i++)
+			take_reading(sampler, &sampler->events[i], cpu);
+	}
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SAMPLE_SAMPLE_TABLE_H
+#define PERF_SAMPLE_SAMPLE_TABLE_H
+
+/* Reading the tables and stacks that the sampling program writes. Pure logic over memory. */
+
+#include "bpf_skel/sample.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** sample_table__set_key() - choose the parts of a session's key, SAMPLE_*, and what its samples need */
+void sample_table__set_key(struct sample_table *table, uint32_t parts);
+
+/**
+ * sample_table__read_stack() - copy a stack out of the store of a CPU, which goes on writing
+ * @pos: from a key
+ * @frames: room for STACK_FRAMES
+ *
+ * Return: how many frames; -ESTALE: it has been overwritten.
+ */
+int sample_table__read_stack(const struct sample_cpu *cpu, uint64_t pos, uint64_t *frames);
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/sample/sampler.h"
+
+#include "util/bperf/attr_map.h"
+#include "util/bperf/leader.h"
+#include "util/bperf/session.h"
+#include "util/event/evlist.h"
+#include "util/event/open_error.h"
+#include "util/host/bpf_info.h"
+#include "util/host/capability.h"
+#include "util/host/cpumap.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/sample/sample_account.h"
+#include "util/sample/sample_collect.h"
+#include "util/sample/sample_rate.h"
+#include "util/sample/sample_scopes.h"
+#include "util/sample/sample_slots.h"
+#include "util/sample/sample_sync.h"
+#include "util/sample/sample_table.h"
+#include "util/sample/sampler_internal.h"
+#include "util/target/target.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* How often dead sessions are looked for. Their rates are given up within twice that time. */
+#define REPAIR_NS NSEC_PER_SEC
+
+/* --- joining --- */
+
+static int join(struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+	char *path __cleanup(free_ptr) =
+		options->attr_map_path ? strdup(options->attr_map_path) : attr_map__path();
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	err = attr_map__open(path, options->trusted_owners, "nothing is sampled",
+			     &sampler->attr_map);
+	return err ? err : session__join(sampler->attr_map, &sampler->leader);
+}
+
+static int make_tables(struct sampler *sampler)
+{
+	int nr_cpus = sampler->object.nr_cpus;
+
+	sampler->table_fd = sample_object__new_table(nr_cpus);
+	if (sampler->table_fd < 0)
+		return sampler->table_fd;
+	sampler->tables = bpf_info__map_memory(
+		sampler->table_fd, bpf_info__page_up(nr_cpus * sizeof(*sampler->tables)),
+		PROT_READ | PROT_WRITE);
+	if (!sampler->tables)
+		return -errno;
+	for (int cpu = 0; cpu < nr_cpus; cpu++)
+		sample_table__set_key(&sampler->tables[cpu], sampler->options.key);
+	return 0;
+}
+
+/* --- events --- */
+
+static bool can_sample(const struct evsel *evsel)
+{
+	return evsel->tool == TOOL_NONE && evsel->runs == RUNS_NONE &&
+	       evsel->attr.type != PERF_TYPE_TRACEPOINT;
+}
+
+/* Where samples are thinned, sessions of one rate do not all keep the same ones: begin at random. */
+static void set_event(struct sampler *sampler, struct sampled_event *event)
+{
+	unsigned int seed = clock_ns();
+
+	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
+		struct sample_event *to = &sampler->tables[cpu].event[event->slot];
+
+		to->takes_idle = event->takes_idle;
+		if (!event->is_periodic)
+			continue;
+		to->period = event->rate;
+		if (sampler->object.cpus[cpu].base[event->slot].rate < event->rate)
+			to->credit = rand_r(&seed) % event->rate;
+		event->credit += to->credit;
+	}
+}
+
+static int explain_event(struct sampler *sampler, struct evsel *evsel, int err)
+{
+	if (err == -EEXIST) {
+		pr_err("%s: listed twice", evsel->name);
+	} else if (err == -ENOSPC) {
+		pr_err("%s: %d events are sampled already, the most there can be", evsel->name,
+		       MAX_SAMPLE_SLOTS);
+	} else {
+		char *why __cleanup(free_ptr) = NULL;
+
+		evsel->err = -err;
+		why = open_error__text(evsel, sampler->options.target);
+		pr_err("%s cannot be sampled: %s", evsel->name, why ? why : strerror(-err));
+	}
+	return err;
+}
+
+static int add_event(struct sampler *sampler, struct evsel *evsel, struct sampled_event *event)
+{
+	struct sample_rate rate;
+	struct attr_key key;
+	int err;
+
+	if (!can_sample(evsel)) {
+		pr_err("%s cannot be sampled: the kernel runs no sampling program for tracepoints, and perf's own values do not overflow",
+		       evsel->name);
+		return -EOPNOTSUPP;
+	}
+	err = sample_rate__choose(evsel, sampler->options.rate_kind, sampler->options.rate, &rate);
+	if (err)
+		return err;
+	event->last = calloc(sampler->object.nr_cpus, sizeof(*event->last));
+	if (!event->last)
+		return -ENOMEM;
+	event->rate = rate.value;
+	event->is_clock = sample_rate__is_clock(evsel);
+	event->is_periodic = rate.class == SAMPLE_CLASS_PERIOD;
+	event->weighs_count = !event->is_periodic && evsel->attr.type == PERF_TYPE_SOFTWARE;
+	event->takes_idle = !event->is_clock || sampler->options.with_idle;
+	attr_map__key(&evsel->attr, evsel->more_config, &key);
+	event->slot = sample_slots__add(&sampler->object, sampler->number, &key, &rate,
+					sampler->tables[0].needs);
+	if (event->slot < 0)
+		return explain_event(sampler, evsel, event->slot);
+	sampler->slots |= 1ULL << event->slot;
+	sampler->events_of_slot[event->slot] = evsel->idx;
+	err = sample_slots__apply(&sampler->object, event->slot);
+	set_event(sampler, event);
+	return err ? explain_event(sampler, evsel, err) : 0;
+}
+
+static int add_events(struct sampler *sampler)
+{
+	struct evsel *evsel;
+	int i, err;
+
+	sampler->events = calloc(sampler->options.events->nr, sizeof(*sampler->events));
+	if (!sampler->events)
+		return -ENOMEM;
+	sampler->nr_events = sampler->options.events->nr;
+	for (i = 0; i < sampler->nr_events; i++)
+		sampler->events[i].slot = -1;
+	evlist__for_each(sampler->options.events, evsel, i) {
+		err = add_event(sampler, evsel, &sampler->events[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* --- opening --- */
+
+static int choose_cpus(struct sampler *sampler)
+{
+	const char *list = sampler->options.target->cpu_list;
+
+	if (!list)
+		return 0;
+	sampler->cpus = cpumap__parse(list);
+	if (!sampler->cpus)
+		pr_err("%s: not a list of CPUs", list);
+	return sampler->cpus ? 0 : -errno;
+}
+
+/* Scopes come before the events: no sample of others must get into the tables. */
+static int restrict_target(struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+	struct sample_plan *plan = sampler->object.plan;
+	uint64_t bit = 1ULL << sampler->number;
+
+	if (options->nr_cgroups) {
+		__atomic_fetch_or(&plan->of_cgroups, bit, __ATOMIC_SEQ_CST);
+		return sample_scopes__add_cgroups(sampler->leader, options->cgroup_fs,
+						  options->cgroups, options->nr_cgroups);
+	}
+	if (!target__has_task(options->target))
+		return 0;
+	__atomic_fetch_or(&plan->of_tasks, bit, __ATOMIC_SEQ_CST);
+	return sample_scopes__add_tasks(sampler->leader, options->target, options->workload);
+}
+
+/* Under the lock of tasks. */
+static int open_all(struct sampler *sampler)
+{
+	int err = sample_object__open(&sampler->object, sampler->leader);
+
+	sampler->has_object = true;
+	if (err)
+		return err;
+	sample_slots__repair(&sampler->object);
+	err = make_tables(sampler);
+	if (!err) {
+		sampler->number = sample_slots__add_sampler(&sampler->object, sampler->table_fd,
+							    sampler->cpus);
+		err = sampler->number < 0 ? sampler->number : 0;
+	}
+	if (err) {
+		pr_err("cannot sample: %s",
+		       err == -ENOSPC ? "64 sessions sample already, the most there can be" :
+					strerror(-err));
+		return err;
+	}
+	err = restrict_target(sampler);
+	return err ? err : add_events(sampler);
+}
+
+static int open_locked(struct sampler *sampler)
+{
+	int err = attr_map__lock_tasks(sampler->attr_map);
+
+	if (err)
+		return err;
+	msg__hold();
+	err = open_all(sampler);
+	attr_map__unlock_tasks(sampler->attr_map);
+	msg__release();
+	return err;
+}
+
+int sampler__open(const struct sampler_options *options, struct sampler **out)
+{
+	struct sampler *sampler = calloc(1, sizeof(*sampler));
+	int err;
+
+	if (!sampler)
+		return -ENOMEM;
+	sampler->options = *options;
+	sampler->number = -1;
+	sampler->table_fd = -1;
+	if (!options->max_frames)
+		sampler->options.max_frames = SAMPLE_MAX_FRAMES;
+	capability__raise();
+	err = choose_cpus(sampler);
+	if (!err)
+		err = join(sampler);
+	if (!err)
+		err = open_locked(sampler);
+	capability__lower();
+	if (err)
+		sampler__delete(sampler);
+	else
+		*out = sampler;
+	return err;
+}
+
+int sampler__enable(struct sampler *sampler)
+{
+	int err = sampler->is_enabled ? 0 : sample_sync__all(sampler, SAMPLE_READ | SAMPLE_ON);
+
+	sampler->is_enabled |= !err;
+	if (err)
+		pr_err("cannot start sampling: %s", strerror(-err));
+	return err;
+}
+
+int sampler__disable(struct sampler *sampler)
+{
+	int err = sampler->is_enabled ? sample_sync__all(sampler, SAMPLE_READ | SAMPLE_OFF) : 0;
+
+	if (err)
+		pr_err("cannot stop sampling: %s", strerror(-err));
+	sampler->is_enabled &= err != 0;
+	return err;
+}
+
+/* --- collecting --- */
+
+/* Another session may hold the lock: then it does this, or it is tried again. */
+static void repair(struct sampler *sampler)
+{
+	uint64_t now_ns = clock_ns();
+	bool is_due = now_ns - sampler->repaired_ns >= REPAIR_NS;
+
+	capability__raise();
+	if (is_due)
+		sampler->repaired_ns = now_ns;
+	if (((is_due && sample_slots__has_dead(&sampler->object)) ||
+	     sample_slots__is_stale(&sampler->object)) &&
+	    !attr_map__try_lock_tasks(sampler->attr_map)) {
+		sample_slots__repair(&sampler->object);
+		attr_map__unlock_tasks(sampler->attr_map);
+	}
+	capability__lower();
+}
+
+int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx)
+{
+	int err = sample_sync__all(sampler, SAMPLE_FLIP | SAMPLE_READ);
+
+	if (err) {
+		pr_err("cannot read the samples: %s", strerror(-err));
+		return err;
+	}
+	err = sample_collect__all(sampler, fn, ctx);
+	repair(sampler);
+	return err;
+}
+
+int sampler__collect_ms(const struct sampler *sampler)
+{
+	return sample_collect__ms(sampler);
+}
+
+void sampler__account(const struct sampler *sampler, int event, struct sample_account *account)
+{
+	sample_account__get(sampler, event, account);
+}
+
+/* --- leaving --- */
+
+static void leave(struct sampler *sampler)
+{
+	/* Without the lock the next session does it, once our token is gone. */
+	attr_map__expect(sampler->attr_map, "the next session removes what is left of this one");
+	if (sampler->number >= 0 && !attr_map__lock_tasks(sampler->attr_map)) {
+		sample_slots__remove_sampler(&sampler->object, sampler->number);
+		attr_map__unlock_tasks(sampler->attr_map);
+	}
+	(void)session__leave(sampler->leader);
+}
+
+void sampler__delete(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	capability__raise();
+	if (sampler->leader)
+		leave(sampler);
+	if (sampler->tables)
+		munmap(sampler->tables,
+		       bpf_info__page_up(sampler->object.nr_cpus * sizeof(*sampler->tables)));
+	if (sampler->has_object)
+		sample_object__close(&sampler->object);
+	capability__lower();
+	close_fd(&sampler->table_fd);
+	bperf_leader__delete(sampler->leader);
+	attr_map__delete(sampler->attr_map);
+	cpumap__delete(sampler->cpus);
+	for (int i = 0; i < sampler->nr_events; i++)
+		free(sampler->events[i].last);
+	free(sampler->events);
+	free(sampler);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SAMPLE_SAMPLER_H
+#define PERF_SAMPLE_SAMPLER_H
+
+/*
+ * Sampling with aggregation in the kernel, by perf events that all sampling sessions share.
+ *
+ *	sampler__open()		join the leader, claim slots, open events where there are none yet
+ *	sampler__enable()	samples go to this session's tables from now on
+ *	sampler__collect()	empty the tables; repeat, at least every sampler__collect_ms()
+ *	sampler__disable()	no more samples; what is in the tables stays for a last collect
+ *	sampler__account()	totals of every event, losses by reason
+ *	sampler__delete()	leave
+ *
+ * One thread at a time uses a sampler.
+ */
+
+#include "util/sample/sample_account.h"
+#include "util/sample/sample_types.h"
+
+struct sampler;
+
+/**
+ * sampler__open() - join the leader, and open what is to be sampled
+ * @out: on success; released by sampler__delete()
+ *
+ * Return: 0, or -errno after a message. -EOPNOTSUPP: an event that cannot sample; -ESRCH: no task.
+ */
+int sampler__open(const struct sampler_options *options, struct sampler **out);
+
+/** sampler__enable(), __disable() - begin, end; 0 or -errno after a message */
+int sampler__enable(struct sampler *sampler);
+int sampler__disable(struct sampler *sampler);
+
+/**
+ * sampler__collect() - empty the tables of all CPUs
+ * @fn: is called once per entry; calls for different CPUs and collections may have equal keys
+ *
+ * Also replaces the events of CPUs that came back, and ends the rates of sessions that died.
+ * Return: 0, what @fn returned, or -errno after a message.
+ */
+int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx);
+
+/** sampler__collect_ms() - the time after which the tables may be full at the sampled rate */
+int sampler__collect_ms(const struct sampler *sampler);
+
+/** sampler__account() - the totals of an event by its position in the evlist */
+void sampler__account(const struct sampler *sampler, int event, struct sample_account *account);
+
+/** sampler__delete() - leave the leader; the events of other sessions go on. NULL is ignored */
+void sampler__delete(struct sampler *sampler);
+
+#endif

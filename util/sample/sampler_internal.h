@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SAMPLE_SAMPLER_INTERNAL_H
+#define PERF_SAMPLE_SAMPLER_INTERNAL_H
+
+/* The state of one sampling session, for the files of this room. */
+
+#include "util/sample/sample_object.h"
+#include "util/sample/sample_types.h"
+
+struct cpumap;
+
+/* An event of the session. */
+struct sampled_event {
+	int slot;	  /* -1: not claimed */
+	uint64_t rate;	  /* that the session asks for */
+	bool is_clock;	  /* its count is time */
+	bool is_periodic; /* of SAMPLE_CLASS_PERIOD */
+	bool takes_idle;
+	bool weighs_count;	     /* each sample has all that was counted since the last one */
+	uint64_t credit;	     /* that all CPUs began with */
+	struct sample_reading *last; /* per CPU: as of the last sync */
+	struct sample_reading sum;   /* of all CPUs, while enabled */
+	struct sample_sum kept, truncated, unreadable, late;
+};
+
+struct sampler {
+	struct sampler_options options;
+	struct attr_map *attr_map;
+	struct bperf_leader *leader;
+	struct sample_object object;
+	bool has_object;
+	int number; /* of the sampler; -1: none */
+	int table_fd;
+	struct sample_table *tables; /* one per possible CPU */
+	struct cpumap *cpus;	     /* that are sampled; NULL: all */
+	struct sampled_event *events;
+	int nr_events;
+	uint64_t slots; /* mask */
+	bool is_enabled;
+	uint64_t repaired_ns; /* when dead sessions were looked for */
+	int events_of_slot[MAX_SAMPLE_SLOTS];
+};
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/demangle.h"
+
+#include "util/lib/util.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* abi::__cxa_demangle() of the Itanium C++ ABI. */
+typedef char *(*demangle_t)(const char *name, char *buf, size_t *len, int *status);
+
+/* Set once by demangle__init(). The libraries stay loaded. */
+static demangle_t cxa_demangle;
+
+bool demangle__init(void)
+{
+	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(libraries) && !cxa_demangle; i++) {
+		void *library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+
+		if (library)
+			cxa_demangle = (demangle_t)dlsym(library, "__cxa_demangle");
+	}
+	return cxa_demangle;
+}
+
+/* Rust's names end with "::h" and 16 digits, which tell crates apart and nobody reads. */
+static bool strip_hash(char *name)
+{
+	size_t len = strlen(name);
+	char *hash = name + len - 19;
+
+	if (len <= 19 || strncmp(hash, "::h", 3) || strspn(hash + 3, "0123456789abcdef") != 16)
+		return false;
+	*hash = '\0';
+	return true;
+}
+
+/* Cut the parameters off: the last pair of parentheses, unless more than qualifiers is behind it. */
+static void strip_parameters(char *name)
+{
+	static const char *const behind[] = {"", " const", " volatile", " &", " &&", " const &"};
+	char *close = strrchr(name, ')'), *open = close;
+	bool is_end = false;
+	int depth = 0;
+
+	for (size_t i = 0; close && i < ARRAY_SIZE(behind); i++)
+		is_end |= !strcmp(close + 1, behind[i]);
+	if (!is_end)
+		return;
+	for (; open >= name; open--) {
+		depth += (*open == ')') - (*open == '(');
+		if (!depth)
+			break;
+	}
+	if (open > name)
+		*open = '\0';
+}
+
+/* The ABI's prefix; macOS puts a further underscore before it. */
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "___Z", 4);
+}
+
+/* "name.part.0", "name.cold": compilers append this to the mangled name of a part of a function. */
+static char *with_suffix(char *name, const char *suffix)
+{
+	char *whole = *suffix ? xasprintf("%s%s", name, suffix) : NULL;
+
+	if (!whole)
+		return name;
+	free(name);
+	return whole;
+}
+
+char *demangle__name(const char *name)
+{
+	char *base __cleanup(free_ptr) = NULL;
+	const char *suffix;
+	char *readable;
+	int status;
+
+	if (!cxa_demangle || !is_mangled(name))
+		return NULL;
+	suffix = name + strcspn(name, ".@");
+	base = strndup(name, suffix - name);
+	readable = base ? cxa_demangle(base, NULL, NULL, &status) : NULL;
+	if (!readable)
+		return NULL;
+	if (!strip_hash(readable))
+		strip_parameters(readable);
+	/* A version behind '@' is the linker's. */
+	return with_suffix(readable, *suffix == '.' ? suffix : "");
+}

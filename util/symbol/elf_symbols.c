@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/elf_symbols.h"
+
+#include "util/lib/array.h"
+#include "util/symbol/symbol_table.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Without a memory mapping: a file that is truncated meanwhile gives an error, and no SIGBUS. */
+static Elf *open_elf(int fd)
+{
+	Elf *elf;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) != ELF_K_ELF) {
+		elf_end(elf);
+		return NULL;
+	}
+	return elf;
+}
+
+static void find_build_id(Elf *elf, struct build_id *id)
+{
+	size_t nr = 0;
+
+	if (elf_getphdrnum(elf, &nr))
+		return;
+	for (size_t i = 0; i < nr && !id->len; i++) {
+		Elf_Data *notes;
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf, i, &header) || header.p_type != PT_NOTE)
+			continue;
+		notes = elf_getdata_rawchunk(elf, header.p_offset, header.p_filesz, ELF_T_BYTE);
+		if (notes && notes->d_buf)
+			build_id__find(notes->d_buf, notes->d_size, header.p_align, id);
+	}
+}
+
+static Elf_Scn *find_section(Elf *elf, GElf_Word type, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, header) && header->sh_type == type)
+			return section;
+	}
+	return NULL;
+}
+
+int elf_symbols__describe(int fd, struct build_id *id, bool *has_symtab)
+{
+	GElf_Shdr header;
+	Elf *elf = open_elf(fd);
+
+	*id = (struct build_id){};
+	if (!elf)
+		return -ENOEXEC;
+	find_build_id(elf, id);
+	*has_symtab = find_section(elf, SHT_SYMTAB, &header) != NULL;
+	elf_end(elf);
+	return 0;
+}
+
+static enum symbol_rank rank_of(unsigned char binding)
+{
+	return binding == STB_GLOBAL ? SYMBOL_GLOBAL :
+	       binding == STB_WEAK   ? SYMBOL_WEAK :
+				       SYMBOL_LOCAL;
+}
+
+/* Return: whether a symbol is a function, or a label in code written in assembly. */
+static bool is_function(Elf *elf, const GElf_Sym *symbol, const char *name)
+{
+	unsigned char type = GELF_ST_TYPE(symbol->st_info);
+	Elf_Scn *section;
+	GElf_Shdr header;
+
+	if (symbol->st_shndx == SHN_UNDEF || !*name)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	/* Compilers' own labels and arm's marks of code and data are no names. */
+	if (type != STT_NOTYPE || *name == '$' || *name == '.' || symbol->st_shndx >= SHN_LORESERVE)
+		return false;
+	section = elf_getscn(elf, symbol->st_shndx);
+	return section && gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR;
+}
+
+/* Bit 0 of the address of a function of 32-bit arm tells the instruction set. */
+static uint64_t address_of(const GElf_Ehdr *file, const GElf_Sym *symbol)
+{
+	return file->e_machine == EM_ARM ? symbol->st_value & ~1ULL : symbol->st_value;
+}
+
+static void add_section(Elf *elf, const GElf_Ehdr *file, GElf_Word type, struct symbol_table *table)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = find_section(elf, type, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t nr = data && header.sh_entsize ? data->d_size / header.sh_entsize : 0;
+
+	for (size_t i = 0; i < nr && !table->has_failed; i++) {
+		const char *name;
+		GElf_Sym symbol;
+
+		if (!gelf_getsym(data, i, &symbol))
+			continue;
+		name = elf_strptr(elf, header.sh_link, symbol.st_name);
+		if (name && is_function(elf, &symbol, name))
+			symbol_table__add(table, address_of(file, &symbol), symbol.st_size, name,
+					  strlen(name), 0, rank_of(GELF_ST_BIND(symbol.st_info)));
+	}
+}
+
+int elf_symbols__add(int fd, struct symbol_table *table)
+{
+	Elf *elf = open_elf(fd);
+	GElf_Ehdr file;
+
+	if (!elf)
+		return -ENOEXEC;
+	if (gelf_getehdr(elf, &file)) {
+		add_section(elf, &file, SHT_SYMTAB, table);
+		add_section(elf, &file, SHT_DYNSYM, table);
+	}
+	elf_end(elf);
+	return table->has_failed ? -ENOMEM : 0;
+}
+
+static int add_segment(struct elf_segments *segments, const GElf_Phdr *header)
+{
+	struct elf_segment *segment = array__add(segments->segments, segments->nr);
+
+	if (!segment)
+		return -ENOMEM;
+	*segment = (struct elf_segment){
+		.offset = header->p_offset,
+		.size = header->p_filesz,
+		.address = header->p_vaddr,
+		.is_code = header->p_flags & PF_X,
+	};
+	return 0;
+}
+
+int elf_symbols__segments(int fd, struct elf_segments *segments)
+{
+	Elf *elf = open_elf(fd);
+	size_t nr = 0;
+	int err = 0;
+
+	*segments = (struct elf_segments){};
+	if (!elf)
+		return -ENOEXEC;
+	if (elf_getphdrnum(elf, &nr))
+		err = -ENOEXEC;
+	for (size_t i = 0; i < nr && !err; i++) {
+		GElf_Phdr header;
+
+		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD)
+			err = add_segment(segments, &header);
+	}
+	elf_end(elf);
+	return err;
+}
+
+/* A page at a border belongs to two segments; what was executed is of the one with code. */
+bool elf_segments__address(const struct elf_segments *segments, uint64_t offset, uint64_t *address)
+{
+	const struct elf_segment *found = NULL;
+
+	for (int i = 0; i < segments->nr; i++) {
+		const struct elf_segment *segment = &segments->segments[i];
+
+		if (offset < segment->offset || offset - segment->offset >= segment->size)
+			continue;
+		if (!found || (segment->is_code && !found->is_code))
+			found = segment;
+	}
+	if (found)
+		*address = offset - found->offset + found->address;
+	return found != NULL;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/maps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct maps *maps__new(void)
+{
+	struct maps *maps = calloc(1, sizeof(*maps));
+
+	if (maps)
+		maps->refs = 1;
+	return maps;
+}
+
+struct maps *maps__get(struct maps *maps)
+{
+	maps->refs++;
+	return maps;
+}
+
+void maps__put(struct maps *maps)
+{
+	if (!maps || --maps->refs)
+		return;
+	free(maps->ranges);
+	free(maps);
+}
+
+/* Return: the position of the first mapping that ends behind an address. */
+static int first_behind(const struct maps *maps, uint64_t address)
+{
+	int low = 0, high = maps->nr;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (maps->ranges[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct map_range *maps__find(const struct maps *maps, uint64_t address)
+{
+	int at = first_behind(maps, address);
+
+	return at < maps->nr && maps->ranges[at].start <= address ? &maps->ranges[at] : NULL;
+}
+
+static struct map_range cut_end(const struct map_range *range, uint64_t end)
+{
+	struct map_range part = *range;
+
+	part.end = end;
+	return part;
+}
+
+static struct map_range cut_start(const struct map_range *range, uint64_t start)
+{
+	struct map_range part = *range;
+
+	part.offset += start - part.start;
+	part.start = start;
+	return part;
+}
+
+/* Return: mappings with @range in the place of those it overlaps; NULL without memory. */
+static struct map_range *with(const struct maps *maps, const struct map_range *range, int *nr)
+{
+	/* A mapping that is hit in its middle becomes two. */
+	struct map_range *ranges = calloc(maps->nr + 2, sizeof(*ranges));
+	bool is_in = false;
+
+	*nr = 0;
+	for (int i = 0; ranges && i < maps->nr; i++) {
+		const struct map_range *old = &maps->ranges[i];
+
+		if (old->start < range->start)
+			ranges[(*nr)++] =
+				cut_end(old, old->end < range->start ? old->end : range->start);
+		if (!is_in && old->end > range->start) {
+			ranges[(*nr)++] = *range;
+			is_in = true;
+		}
+		if (old->end > range->end)
+			ranges[(*nr)++] =
+				cut_start(old, old->start > range->end ? old->start : range->end);
+	}
+	if (ranges && !is_in)
+		ranges[(*nr)++] = *range;
+	return ranges;
+}
+
+/* The files of /proc list mappings in order, so most come behind all others. */
+static int append(struct maps *maps, const struct map_range *range)
+{
+	if (maps->nr == maps->cap) {
+		int cap = maps->cap ? 2 * maps->cap : 16;
+		struct map_range *ranges = reallocarray(maps->ranges, cap, sizeof(*ranges));
+
+		if (!ranges)
+			return -ENOMEM;
+		maps->ranges = ranges;
+		maps->cap = cap;
+	}
+	maps->ranges[maps->nr++] = *range;
+	return 0;
+}
+
+int maps__insert(struct maps **maps, const struct map_range *range)
+{
+	struct map_range *ranges;
+	int nr;
+
+	if (range->start >= range->end)
+		return 0;
+	if ((*maps)->refs == 1 &&
+	    (!(*maps)->nr || (*maps)->ranges[(*maps)->nr - 1].end <= range->start))
+		return append(*maps, range);
+	ranges = with(*maps, range, &nr);
+	if (!ranges)
+		return -ENOMEM;
+	if ((*maps)->refs > 1) {
+		struct maps *own = maps__new();
+
+		if (!own) {
+			free(ranges);
+			return -ENOMEM;
+		}
+		maps__put(*maps);
+		*maps = own;
+	}
+	free((*maps)->ranges);
+	(*maps)->ranges = ranges;
+	(*maps)->nr = (*maps)->cap = nr;
+	return 0;
+}
+
+bool map_line__parse(const char *text, struct map_line *line, const char **next)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t tail = sizeof(deleted) - 1;
+	size_t len = strcspn(text, "\n");
+	char permissions[5];
+	int at = 0;
+
+	*line = (struct map_line){};
+	*next = text + len + (text[len] == '\n');
+	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n",
+		   &line->start, &line->end, permissions, &line->offset, &line->major, &line->minor,
+		   &line->inode, &at) != 7 ||
+	    (size_t)at > len || strlen(permissions) != 4)
+		return false;
+	line->is_code = permissions[2] == 'x';
+	at += strspn(text + at, " ");
+	line->path = text + at;
+	line->path_len = len - at;
+	line->is_deleted = line->path_len > tail &&
+			   !strncmp(line->path + line->path_len - tail, deleted, tail);
+	if (line->is_deleted)
+		line->path_len -= tail;
+	return true;
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/process_table.h"
+
+#include "util/lib/array.h"
+#include "util/lib/util.h"
+#include "util/symbol/maps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* --- images --- */
+
+static int add_image(struct process_table *table, const struct image *image)
+{
+	struct image *added = array__add(table->images, table->nr_images);
+
+	if (!added)
+		return -ENOMEM;
+	*added = *image;
+	added->fd = added->debug_fd = -1;
+	if (!added->path) {
+		table->nr_images--;
+		return -ENOMEM;
+	}
+	return table->nr_images - 1;
+}
+
+/* Return: the image of a file, the same for the same path and inode. */
+static int file_image(struct process_table *table, pid_t pid, const struct new_mapping *mapping)
+{
+	char *key __cleanup(free_ptr) = xasprintf("%x:%x:%llx:%.*s", mapping->major, mapping->minor,
+						  (unsigned long long)mapping->inode,
+						  (int)mapping->path_len, mapping->path);
+	bool is_vdso = mapping->path_len == 6 && !strncmp(mapping->path, "[vdso]", 6);
+	int nr = key ? blob_set__add(&table->image_keys, key, strlen(key)) : -ENOMEM;
+
+	if (nr < 0)
+		return nr;
+	/* Keys and images of files are added together; a JIT's image has its pid as key. */
+	if (nr == table->nr_images) {
+		nr = add_image(table, &(struct image){
+					      .kind = is_vdso ? IMAGE_VDSO : IMAGE_FILE,
+					      .path = strndup(mapping->path, mapping->path_len),
+					      .major = mapping->major,
+					      .minor = mapping->minor,
+					      .inode = mapping->inode,
+				      });
+		if (nr < 0)
+			return nr;
+	}
+	table->images[nr].user =
+		(struct image_user){.pid = pid, .start = mapping->start, .end = mapping->end};
+	return nr;
+}
+
+static uid_t uid_of(pid_t pid)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/status", procfs_root(), pid);
+	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
+	const char *line = text ? strstr(text, "\nUid:\t") : NULL;
+	unsigned int uid;
+
+	return line && sscanf(line, "\nUid:\t%*u\t%u", &uid) == 1 ? uid : (uid_t)-1;
+}
+
+static int jit_image(struct process_table *table, int process)
+{
+	struct process *p = &table->processes[process];
+	char *key;
+	int nr;
+
+	if (p->jit >= 0)
+		return p->jit;
+	key = xasprintf("jit %d", process);
+	nr = key ? blob_set__add(&table->image_keys, key, strlen(key)) : -ENOMEM;
+	free(key);
+	if (nr < 0)
+		return nr;
+	nr = add_image(table, &(struct image){
+				      .kind = IMAGE_JIT,
+				      .path = strdup("[anon]"),
+				      .pid = p->pid,
+				      .uid = uid_of(p->pid),
+			      });
+	if (nr >= 0)
+		p->jit = nr;
+	return nr;
+}
+
+int process_table__begin(struct process_table *table)
+{
+	int nr = blob_set__add(&table->image_keys, "kernel", 6);
+
+	if (nr >= 0)
+		nr = add_image(table, &(struct image){.kind = IMAGE_KERNEL,
+						      .path = strdup("[kernel.kallsyms]")});
+	return nr < 0 ? nr : 0;
+}
+
+/* --- processes --- */
+
+static void clear_process(struct process *process)
+{
+	for (int i = 0; i < process->nr_generations; i++)
+		maps__put(process->generations[i].maps);
+	free(process->generations);
+}
+
+void process_table__clear(struct process_table *table)
+{
+	for (int i = 0; i < table->nr; i++)
+		clear_process(&table->processes[i]);
+	for (int i = 0; i < table->nr_images; i++) {
+		image__close(&table->images[i]);
+		free(table->images[i].path);
+	}
+	free(table->processes);
+	free(table->images);
+	id_map__clear(&table->newest);
+	blob_set__clear(&table->image_keys);
+	*table = (struct process_table){};
+}
+
+static struct process *newest(const struct process_table *table, pid_t pid)
+{
+	int at = pid ? id_map__get(&table->newest, pid) : -1;
+
+	return at < 0 ? NULL : &table->processes[at];
+}
+
+static struct generation *latest(struct process *process)
+{
+	return &process->generations[process->nr_generations - 1];
+}
+
+static int add_generation(struct process *process, const char *comm, struct maps *maps,
+			  bool is_read)
+{
+	struct generation *generation = array__add(process->generations, process->nr_generations);
+
+	if (!generation) {
+		maps__put(maps);
+		return -ENOMEM;
+	}
+	snprintf(generation->comm, sizeof(generation->comm), "%s", comm);
+	generation->maps = maps;
+	generation->is_read = is_read;
+	return 0;
+}
+
+/* Add a process with one generation, of unknown mappings. NULL: no memory */
+static struct process *add_process(struct process_table *table, pid_t pid)
+{
+	int older = id_map__get(&table->newest, pid);
+	struct process *process = array__add(table->processes, table->nr);
+
+	if (!process)
+		return NULL;
+	*process = (struct process){.pid = pid, .first_exec_id = -1, .older = older, .jit = -1};
+	if (add_generation(process, "", NULL, false) ||
+	    id_map__set(&table->newest, pid, table->nr - 1)) {
+		clear_process(process);
+		table->nr--;
+		return NULL;
+	}
+	return process;
+}
+
+/* --- /proc --- */
+
+/* Return: the start of a process as in samples, rounded down to a clock tick; 0: there is none */
+static uint64_t start_of(pid_t pid)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/stat", procfs_root(), pid);
+	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
+	const char *rest = text ? strrchr(text, ')') : NULL;
+	unsigned long long ticks;
+
+	/* Field 22; the state behind the name is field 3. */
+	if (!rest || sscanf(rest,
+			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			    "%*d %*d %llu",
+			    &ticks) != 1)
+		return 0;
+	return ticks * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
+}
+
+static bool is_that_process(const struct process *process)
+{
+	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), start_ns = start_of(process->pid);
+
+	if (!start_ns)
+		return false;
+	return !process->start_ns || process->start_ns / tick_ns == start_ns / tick_ns;
+}
+
+static int add_mapping(struct process_table *table, pid_t pid, struct maps **maps,
+		       const struct new_mapping *mapping)
+{
+	struct map_range range = {mapping->start, mapping->end, mapping->offset, -1};
+
+	/* Memory without a file, or with one that nobody can open, replaces what was there. */
+	if (*mapping->path == '/' && strncmp(mapping->path, "//", 2) &&
+	    strncmp(mapping->path, "/memfd:", 7) && strncmp(mapping->path, "/dev/zero", 9)) {
+		range.image = file_image(table, pid, mapping);
+		if (range.image < 0)
+			return range.image;
+	} else if (!strncmp(mapping->path, "[vdso]", 6)) {
+		range.image = file_image(table, pid, mapping);
+		if (range.image < 0)
+			return range.image;
+	}
+	return maps__insert(maps, &range);
+}
+
+static int parse_maps(struct process_table *table, pid_t pid, const char *text, struct maps **maps)
+{
+	int err = 0;
+
+	while (*text && !err) {
+		struct map_line line;
+
+		if (!map_line__parse(text, &line, &text) || !line.is_code)
+			continue;
+		err = add_mapping(table, pid, maps,
+				  &(struct new_mapping){
+					  .start = line.start,
+					  .end = line.end,
+					  .offset = line.offset,
+					  .major = line.major,
+					  .minor = line.minor,
+					  .inode = line.inode,
+					  .path = line.path_len ? line.path : "",
+					  .path_len = line.path_len,
+				  });
+	}
+	return err;
+}
+
+static void read_comm(pid_t pid, char *comm, size_t size)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/comm", procfs_root(), pid);
+	char *text __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+
+	if (text)
+		snprintf(comm, size, "%s", text);
+}
+
+/* Read the mappings of the latest generation, if the process is still there. */
+static int read_maps(struct process_table *table, struct process *process)
+{
+	struct generation *generation = latest(process);
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/maps", procfs_root(), process->pid);
+	char *text __cleanup(free_ptr) = NULL;
+	struct maps *maps;
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	/* Tried once: who has ended stays so. */
+	generation->is_read = true;
+	if (!is_that_process(process) || !(text = read_file(path, NULL)) || !*text)
+		return 0;
+	maps = maps__new();
+	if (!maps)
+		return -ENOMEM;
+	err = parse_maps(table, process->pid, text, &maps);
+	/* It may have ended, and its pid have another owner, while the file was read. */
+	if (err || !is_that_process(process)) {
+		maps__put(maps);
+		return err;
+	}
+	if (!*generation->comm)
+		read_comm(process->pid, generation->comm, sizeof(generation->comm));
+	maps__put(generation->maps);
+	generation->maps = maps;
+	return 0;
+}
+
+/* --- records --- */
+
+int process_table__forked(struct process_table *table, pid_t pid, pid_t parent, uint64_t time_ns)
+{
+	struct process *process, *from = newest(table, parent);
+	struct generation *old;
+	int err = 0;
+
+	if (!from)
+		from = add_process(table, parent);
+	if (!from)
+		return -ENOMEM;
+	if (!latest(from)->is_read)
+		err = read_maps(table, from);
+	if (err)
+		return err;
+	process = add_process(table, pid);
+	if (!process)
+		return -ENOMEM;
+	process->fork_ns = time_ns;
+	from = newest(table, parent); /* the array may have moved */
+	old = from ? latest(from) : NULL;
+	if (old && old->maps) {
+		latest(process)->maps = maps__get(old->maps);
+		latest(process)->is_read = true;
+		memcpy(latest(process)->comm, old->comm, sizeof(old->comm));
+	}
+	return 0;
+}
+
+int process_table__renamed(struct process_table *table, pid_t pid, const char *comm, bool is_exec)
+{
+	struct process *process = newest(table, pid);
+	struct maps *maps;
+
+	if (!process)
+		process = add_process(table, pid);
+	if (!process)
+		return -ENOMEM;
+	if (!is_exec) {
+		snprintf(latest(process)->comm, sizeof(latest(process)->comm), "%s", comm);
+		return 0;
+	}
+	/* The mappings in /proc are not of the time before this exec. */
+	latest(process)->is_read = true;
+	maps = maps__new();
+	return maps ? add_generation(process, comm, maps, true) : -ENOMEM;
+}
+
+int process_table__mapped(struct process_table *table, pid_t pid, const struct new_mapping *mapping)
+{
+	struct process *process = newest(table, pid);
+	struct generation *generation;
+	int err = 0;
+
+	/* For a process that was not sampled yet, /proc also has this mapping. */
+	if (!process)
+		process = add_process(table, pid);
+	if (!process)
+		return -ENOMEM;
+	generation = latest(process);
+	if (!generation->is_read)
+		err = read_maps(table, process);
+	if (!err && !generation->maps && !(generation->maps = maps__new()))
+		err = -ENOMEM;
+	return err ? err : add_mapping(table, pid, &generation->maps, mapping);
+}
+
+void process_table__lost(struct process_table *table)
+{
+	for (int i = 0; i < table->nr; i++)
+		latest(&table->processes[i])->is_read = false;
+}
+
+/* --- samples --- */
+
+/* Return: the process of a pid that started then; NULL: none that is known */
+static struct process *find_started(struct process_table *table, pid_t pid, uint64_t start_ns)
+{
+	struct process *process = newest(table, pid), *found = NULL;
+
+	if (!start_ns)
+		return process;
+	for (; process; process = process->older < 0 ? NULL : &table->processes[process->older]) {
+		if (process->start_ns == start_ns)
+			return process;
+		/* The kernel notes the start before it reports the fork: take the first fork after it. */
+		if (!process->start_ns && (!process->fork_ns || process->fork_ns >= start_ns))
+			found = process;
+	}
+	/* One that nobody saw fork is older than all that were seen. */
+	if (found)
+		found->start_ns = start_ns;
+	return found;
+}
+
+int process_table__find(struct process_table *table, const struct process_key *key)
+{
+	struct process *process = find_started(table, key->pid, key->start_ns);
+	int err = 0;
+
+	if (!process) {
+		process = add_process(table, key->pid);
+		if (!process)
+			return -ENOMEM;
+		process->start_ns = key->start_ns;
+	}
+	if (!latest(process)->is_read)
+		err = read_maps(table, process);
+	return err ? err : process - table->processes;
+}
+
+/*
+ * Samples number execs from the kernel's start of the process, records only those that were seen. The name
+ * tells which is which, once for each process.
+ */
+static struct generation *generation_of(struct process *process, const struct process_key *key)
+{
+	int64_t at = process->nr_generations - 1;
+
+	if (key->exec_id == EXEC_ID_LATEST)
+		return latest(process);
+	if (process->first_exec_id < 0) {
+		while (at > 0 && strcmp(process->generations[at].comm, key->comm))
+			at--;
+		if (strcmp(process->generations[at].comm, key->comm))
+			at = process->nr_generations - 1;
+		else
+			process->first_exec_id = (int64_t)key->exec_id - at;
+	} else {
+		at = (int64_t)key->exec_id - process->first_exec_id;
+	}
+	if (at < 0)
+		at = 0;
+	return &process->generations[at < process->nr_generations ? at :
+								    process->nr_generations - 1];
+}
+
+int process_table__image(struct process_table *table, int process, const struct process_key *key,
+			 uint64_t address, uint64_t *offset)
+{
+	const struct generation *generation = generation_of(&table->processes[process], key);
+	const struct map_range *range =
+		generation->maps ? maps__find(generation->maps, address) : NULL;
+
+	if (!range || range->image < 0) {
+		*offset = address;
+		return jit_image(table, process);
+	}
+	*offset = address - range->start + range->offset;
+	return range->image;
+}

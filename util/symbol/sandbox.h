@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_SANDBOX_H
+#define PERF_SYMBOL_SANDBOX_H
+
+/* Confinement of a process that reads hostile files. */
+
+/**
+ * sandbox__drop_privileges() - give up all capabilities and descriptors for good
+ * @keep_fd: becomes descriptor SANDBOX_FD; standard error stays, input and output become /dev/null
+ *
+ * Also ends this process when its parent ends. Return: 0 or -errno.
+ */
+#define SANDBOX_FD 3
+int sandbox__drop_privileges(int keep_fd);
+
+/**
+ * sandbox__enter() - allow only system calls that read open files, take memory, and send messages
+ *
+ * Any other call kills the process. Memory is limited to SANDBOX_MAX_BYTES, except with sanitizers.
+ * Return: 0; -ENOSYS: no filter is known for this architecture; other -errno.
+ */
+#define SANDBOX_MAX_BYTES (8UL << 30)
+int sandbox__enter(void);
+
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/symbol_process.h"
+
+#include "util/lib/util.h"
+#include "util/symbol/demangle.h"
+#include "util/symbol/sandbox.h"
+#include "util/symbol/symbol_worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* A worker that cannot be confined; the keeper starts no other. */
+#define STATUS_UNCONFINED 2
+
+struct symbol_process {
+	pid_t keeper;
+	int fd; /* -1: there are no workers any more */
+	uint32_t seq;
+	union {
+		struct symbol_reply head;
+		char bytes[SYMBOL_MAX_PACKET];
+	} reply;
+};
+
+/* --- the keeper --- */
+
+static void run_worker(pid_t keeper)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It may have ended before. */
+	if (getppid() != keeper)
+		_exit(0);
+	if (sandbox__enter())
+		_exit(STATUS_UNCONFINED);
+	_exit(symbol_worker__serve(SANDBOX_FD) ? 1 : 0);
+}
+
+static void report_death(void)
+{
+	const struct symbol_reply reply = {.kind = SYMBOL_REPLY_DIED};
+
+	(void)send(SANDBOX_FD, &reply, sizeof(reply), MSG_NOSIGNAL); /* perf may be gone */
+}
+
+/* Fork workers until one ends because perf has closed the socket. */
+static void keep(int fd)
+{
+	const pid_t keeper = getpid();
+	int status = 0;
+
+	prctl(PR_SET_NAME, "perf-symbols");
+	(void)demangle__init(); /* without it names stay mangled */
+	if (sandbox__drop_privileges(fd))
+		_exit(1);
+	for (;;) {
+		pid_t worker = fork(), ended;
+
+		if (worker < 0)
+			_exit(1);
+		if (!worker)
+			run_worker(keeper);
+		do {
+			ended = waitpid(worker, &status, 0);
+		} while (ended < 0 && errno == EINTR);
+		if (ended < 0 || (WIFEXITED(status) && WEXITSTATUS(status) != 1))
+			_exit(0);
+		report_death();
+	}
+}
+
+struct symbol_process *symbol_process__start(void)
+{
+	struct symbol_process *process = calloc(1, sizeof(*process));
+	int fds[2], err;
+
+	if (!process)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
+		free(process);
+		return NULL;
+	}
+	process->keeper = fork();
+	if (!process->keeper)
+		keep(fds[1]);
+	err = errno;
+	close(fds[1]);
+	if (process->keeper < 0) {
+		close(fds[0]);
+		free(process);
+		errno = err;
+		return NULL;
+	}
+	process->fd = fds[0];
+	return process;
+}
+
+void symbol_process__stop(struct symbol_process *process)
+{
+	if (!process)
+		return;
+	close_fd(&process->fd);
+	while (waitpid(process->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(process);
+}
+
+/* --- requests --- */
+
+struct question {
+	enum symbol_file_kind kind;
+	int fds[2]; /* the second: -1 or the debug file */
+	const uint64_t *addresses;
+	int nr;
+	int first;  /* index of the first address for the caller */
+	name_fn fn; /* NULL: no names are asked for */
+	void *ctx;
+};
+
+static int send_request(struct symbol_process *process, const struct question *question)
+{
+	struct symbol_request head = {
+		.seq = ++process->seq,
+		.kind = question->kind,
+		.nr = question->nr,
+	};
+	size_t fd_bytes = (question->fds[1] >= 0 ? 2 : 1) * sizeof(int);
+	char control[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8))) = {};
+	struct iovec parts[] = {
+		{&head, sizeof(head)},
+		{(void *)question->addresses, question->nr * sizeof(*question->addresses)},
+	};
+	struct msghdr message = {
+		.msg_iov = parts,
+		.msg_iovlen = ARRAY_SIZE(parts),
+		.msg_control = control,
+		.msg_controllen = CMSG_SPACE(fd_bytes),
+	};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(fd_bytes);
+	memcpy(CMSG_DATA(rights), question->fds, fd_bytes);
+	while (sendmsg(process->fd, &message, MSG_NOSIGNAL) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Return: length of the next packet, or -errno. */
+static ssize_t next_reply(struct symbol_process *process)
+{
+	ssize_t len;
+
+	do {
+		len = recv(process->fd, &process->reply, sizeof(process->reply), 0);
+	} while (len < 0 && errno == EINTR);
+	if (!len)
+		return -EPIPE;
+	if (len < 0)
+		return -errno;
+	return (size_t)len < sizeof(process->reply.head) ? -EPROTO : len;
+}
+
+/* The worker may be in the hands of a hostile file: check everything that it sends. */
+static int hand_over_names(const struct symbol_process *process, ssize_t len,
+			   const struct question *question)
+{
+	const char *at = process->reply.bytes + sizeof(process->reply.head);
+	size_t left = len - sizeof(process->reply.head);
+
+	while (left) {
+		char name[SYMBOL_MAX_NAME + 1];
+		struct symbol_answer answer;
+
+		if (left < sizeof(answer))
+			return -EPROTO;
+		memcpy(&answer, at, sizeof(answer));
+		at += sizeof(answer);
+		left -= sizeof(answer);
+		if (answer.name_len > SYMBOL_MAX_NAME || answer.name_len > left ||
+		    answer.idx >= (uint32_t)question->nr)
+			return -EPROTO;
+		memcpy(name, at, answer.name_len);
+		name[answer.name_len] = '\0';
+		at += answer.name_len;
+		left -= answer.name_len;
+		question->fn(question->ctx, question->first + answer.idx, name, answer.offset);
+	}
+	return 0;
+}
+
+/*
+ * Answers to earlier requests may still arrive: a worker may have died before it took this request,
+ * and then the next one answers it although it was sent again.
+ * Return: 0: DONE is in process->reply; -EAGAIN: a worker has died; other -errno.
+ */
+static int wait_for_done(struct symbol_process *process, const struct question *question)
+{
+	for (;;) {
+		ssize_t len = next_reply(process);
+		const struct symbol_reply *head = &process->reply.head;
+		int err = 0;
+
+		if (len < 0)
+			return len;
+		if (head->kind == SYMBOL_REPLY_DIED)
+			return -EAGAIN;
+		if (head->seq != process->seq)
+			continue;
+		if (head->kind == SYMBOL_REPLY_DONE)
+			return 0;
+		if (head->kind == SYMBOL_REPLY_NAMES && question->fn)
+			err = hand_over_names(process, len, question);
+		if (err)
+			return err;
+	}
+}
+
+/* Ask again once after a death: it may have been of an earlier cause. */
+static int ask(struct symbol_process *process, const struct question *question)
+{
+	int err = process->fd < 0 ? -EPIPE : -EAGAIN;
+
+	for (int i = 0; i < 2 && err == -EAGAIN; i++) {
+		err = send_request(process, question);
+		if (!err)
+			err = wait_for_done(process, question);
+	}
+	if (err == -EAGAIN)
+		return -EBADMSG;
+	if (err)
+		close_fd(&process->fd);
+	return err ? err : process->reply.head.err;
+}
+
+int symbol_process__describe(struct symbol_process *process, int fd, struct build_id *id,
+			     bool *has_symtab)
+{
+	const struct question question = {.kind = SYMBOL_FILE_DESCRIBE, .fds = {fd, -1}};
+	int err = ask(process, &question);
+
+	*id = (struct build_id){};
+	*has_symtab = !err && process->reply.head.has_symtab;
+	if (!err && process->reply.head.id.len <= BUILD_ID_MAX)
+		*id = process->reply.head.id;
+	return err;
+}
+
+int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
+			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx)
+{
+	struct question question = {.kind = kind, .fds = {fd, debug_fd}, .fn = fn, .ctx = ctx};
+	int err = 0;
+
+	for (int first = 0; first < nr && !err; first += SYMBOL_MAX_ADDRESSES) {
+		question.addresses = addresses + first;
+		question.nr = nr - first < SYMBOL_MAX_ADDRESSES ? nr - first : SYMBOL_MAX_ADDRESSES;
+		question.first = first;
+		err = ask(process, &question);
+	}
+	return err;
+}

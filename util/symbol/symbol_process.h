@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_SYMBOL_PROCESS_H
+#define PERF_SYMBOL_SYMBOL_PROCESS_H
+
+/*
+ * The confined process, as perf uses it.
+ *
+ * perf starts a keeper, which gives up all capabilities and descriptors. The keeper forks the worker,
+ * which adds a filter of system calls. When a file kills the worker, the keeper reports that and forks the
+ * next one. So a worker never has perf's mappings, and starting one needs no rights.
+ */
+
+#include "util/symbol/symbol_wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct symbol_process;
+
+/**
+ * symbol_process__start() - start keeper and worker
+ *
+ * Call it before anything shared is mapped: the keeper is a copy of this process.
+ * Return: ended by symbol_process__stop(); NULL with errno set.
+ */
+struct symbol_process *symbol_process__start(void);
+void symbol_process__stop(struct symbol_process *process);
+
+/**
+ * symbol_process__describe() - the build id of an ELF file, and whether it has a full symbol table
+ *
+ * Return: 0; -ENOEXEC: no ELF file; -EBADMSG: the file kills its readers; -EPIPE: there are no workers any
+ * more; other -errno.
+ */
+int symbol_process__describe(struct symbol_process *process, int fd, struct build_id *id,
+			     bool *has_symtab);
+
+/* name_fn - gets the name of an address: @offset of it in the function. @name ends with a NUL. */
+typedef void (*name_fn)(void *ctx, int idx, const char *name, uint64_t offset);
+
+/**
+ * symbol_process__name() - find the names of addresses
+ * @kind: SYMBOL_FILE_ELF or SYMBOL_FILE_PERF_MAP
+ * @debug_fd: the file with the debug information; -1: none
+ * @fn: is called for each address that has a name; more than once if a worker died meanwhile
+ *
+ * Return: as symbol_process__describe().
+ */
+int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
+			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx);
+
+#endif

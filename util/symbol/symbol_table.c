@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/symbol_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Positions in names are 32 bits wide. */
+#define MAX_NAMES_BYTES UINT32_MAX
+
+static bool grow(void **array, size_t *cap, size_t needed, size_t size)
+{
+	size_t bigger = *cap ? *cap : 1024;
+	void *moved;
+
+	if (needed <= *cap)
+		return true;
+	while (bigger < needed)
+		bigger *= 2;
+	moved = reallocarray(*array, bigger, size);
+	if (!moved)
+		return false;
+	*array = moved;
+	*cap = bigger;
+	return true;
+}
+
+uint32_t symbol_table__add_name(struct symbol_table *table, const char *name, size_t len)
+{
+	size_t at = table->names_len ? table->names_len : 1;
+
+	if (len >= MAX_NAMES_BYTES - at ||
+	    !grow((void **)&table->names, &table->names_cap, at + len + 1, 1)) {
+		table->has_failed = true;
+		return 0;
+	}
+	table->names[0] = '\0';
+	memcpy(table->names + at, name, len);
+	table->names[at + len] = '\0';
+	table->names_len = at + len + 1;
+	return at;
+}
+
+static struct symbol *add(struct symbol_table *table)
+{
+	if (!grow((void **)&table->symbols, &table->cap, table->nr + 1, sizeof(struct symbol))) {
+		table->has_failed = true;
+		return NULL;
+	}
+	table->symbols[table->nr] = (struct symbol){};
+	return &table->symbols[table->nr++];
+}
+
+void symbol_table__add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
+		       size_t name_len, uint32_t owner, enum symbol_rank rank)
+{
+	uint32_t at = symbol_table__add_name(table, name, name_len);
+	struct symbol *symbol = at ? add(table) : NULL;
+
+	if (!symbol)
+		return;
+	symbol->start = start;
+	symbol->end = size && start + size > start ? start + size : 0;
+	symbol->name = at;
+	symbol->owner = owner;
+	symbol->rank = rank;
+}
+
+void symbol_table__add_data(struct symbol_table *table, uint64_t start)
+{
+	struct symbol *symbol = add(table);
+
+	if (!symbol)
+		return;
+	symbol->start = start;
+	symbol->is_data = true;
+}
+
+static int nr_underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/* Order by address, better names first. */
+static int compare(const void *a, const void *b, void *names)
+{
+	const struct symbol *x = a, *y = b;
+	const char *x_name = (char *)names + x->name, *y_name = (char *)names + y->name;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->is_data != y->is_data)
+		return x->is_data - y->is_data;
+	if (x->rank != y->rank)
+		return y->rank - x->rank;
+	if (nr_underscores(x_name) != nr_underscores(y_name))
+		return nr_underscores(x_name) - nr_underscores(y_name);
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return strcmp(x_name, y_name);
+}
+
+void symbol_table__sort(struct symbol_table *table)
+{
+	size_t nr = 0;
+
+	if (!table->nr)
+		return;
+	if (!table->names)
+		(void)symbol_table__add_name(table, "", 0); /* data alone: no name is read */
+	qsort_r(table->symbols, table->nr, sizeof(*table->symbols), compare, table->names);
+	for (size_t i = 0; i < table->nr; i++) {
+		if (!nr || table->symbols[i].start != table->symbols[nr - 1].start)
+			table->symbols[nr++] = table->symbols[i];
+	}
+	table->nr = nr;
+	for (size_t i = 0; i < nr; i++) {
+		struct symbol *symbol = &table->symbols[i];
+
+		if (symbol->end)
+			continue;
+		symbol->end = i + 1 < nr ? symbol[1].start : symbol->start + SYMBOL_LAST_SIZE;
+	}
+}
+
+/* Return: the last symbol that starts at or before an address; -1: none */
+static ssize_t last_before(const struct symbol_table *table, uint64_t address)
+{
+	size_t low = 0, high = table->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->symbols[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (ssize_t)low - 1;
+}
+
+/* How many symbols before an address may be inside of the one around it, as labels of assembly are. */
+#define MAX_NESTED 16
+
+const struct symbol *symbol_table__find(const struct symbol_table *table, uint64_t address)
+{
+	ssize_t last = last_before(table, address);
+
+	for (ssize_t i = last; i >= 0 && i > last - MAX_NESTED; i--) {
+		const struct symbol *symbol = &table->symbols[i];
+
+		if (address < symbol->end && !symbol->is_data)
+			return symbol;
+		/* Data without a size, too, ends the function before it. */
+		if (symbol->is_data && address < symbol->end)
+			return NULL;
+	}
+	return NULL;
+}
+
+void symbol_table__clear(struct symbol_table *table)
+{
+	free(table->symbols);
+	free(table->names);
+	*table = (struct symbol_table){};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_SYMBOL_WIRE_H
+#define PERF_SYMBOL_SYMBOL_WIRE_H
+
+/*
+ * Messages between perf and the confined process that reads foreign files.
+ *
+ * Both ends are packets on a socketpair. A request carries descriptors: the file, and perhaps the file
+ * with its debug information. It is answered by any number of packets, the last of which is not
+ * SYMBOL_REPLY_NAMES. SYMBOL_REPLY_DIED comes from the parent of the confined process, after it died and
+ * before the next one begins. perf trusts no answer: it checks every length.
+ */
+
+#include "util/symbol/build_id.h"
+
+#include <stdint.h>
+
+#define SYMBOL_MAX_ADDRESSES 4096
+#define SYMBOL_MAX_PACKET    (64 * 1024)
+#define SYMBOL_MAX_NAME	     1024
+
+enum symbol_file_kind {
+	SYMBOL_FILE_DESCRIBE, /* ELF: build id and whether there is a full symbol table */
+	SYMBOL_FILE_ELF,      /* addresses are positions in the file */
+	SYMBOL_FILE_PERF_MAP, /* addresses are those of the process */
+};
+
+struct symbol_request {
+	uint32_t seq; /* comes back in the answer */
+	uint32_t kind;
+	uint32_t nr; /* addresses behind this struct, each 64 bits */
+	uint32_t pad;
+};
+
+enum symbol_reply_kind {
+	SYMBOL_REPLY_NAMES, /* struct symbol_answer, each followed by its name */
+	SYMBOL_REPLY_DONE,
+	SYMBOL_REPLY_DIED,
+};
+
+struct symbol_reply {
+	uint32_t seq;
+	uint32_t kind;
+	int32_t err; /* of SYMBOL_REPLY_DONE: 0 or -errno */
+	uint32_t has_symtab;
+	struct build_id id; /* of SYMBOL_FILE_DESCRIBE */
+};
+
+/* Addresses without a name have none. */
+struct symbol_answer {
+	uint32_t idx; /* of the address in the request */
+	uint32_t name_len;
+	uint64_t offset; /* of the address in the function */
+};
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/symbol_worker.h"
+
+#include "util/lib/util.h"
+#include "util/symbol/demangle.h"
+#include "util/symbol/elf_symbols.h"
+#include "util/symbol/perf_map.h"
+#include "util/symbol/symbol_table.h"
+#include "util/symbol/symbol_wire.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+/* The file, and the one with its debug information. */
+#define MAX_FDS 2
+/* Tables that are kept for later requests for the same files. */
+#define NR_KEPT 16
+
+/* The functions of one file, and of its debug file if there is one. */
+struct source {
+	uint64_t used; /* number of the last request for it; 0: this place is free */
+	uint32_t kind;
+	struct stat files[MAX_FDS]; /* the second is all 0 without a debug file */
+	struct symbol_table table;
+	struct elf_segments segments;
+};
+
+struct worker {
+	int fd;
+	struct {
+		struct symbol_request head;
+		uint64_t addresses[SYMBOL_MAX_ADDRESSES];
+	} request;
+	int fds[MAX_FDS]; /* -1: none */
+	struct source kept[NR_KEPT];
+	uint64_t nr_requests;
+	char packet[SYMBOL_MAX_PACKET]; /* struct symbol_reply and answers, up to len */
+	size_t len;
+};
+
+/* --- sources --- */
+
+static void clear_source(struct source *source)
+{
+	symbol_table__clear(&source->table);
+	free(source->segments.segments);
+	*source = (struct source){};
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static void describe_files(const struct worker *worker, struct stat *files)
+{
+	memset(files, 0, MAX_FDS * sizeof(*files));
+	for (int i = 0; i < MAX_FDS; i++) {
+		if (worker->fds[i] >= 0 && fstat(worker->fds[i], &files[i]))
+			files[i] = (struct stat){};
+	}
+}
+
+/* Return: the kept source of the request, or a cleared place for it. */
+static struct source *find_source(struct worker *worker, const struct stat *files)
+{
+	struct source *oldest = &worker->kept[0];
+
+	for (int i = 0; i < NR_KEPT; i++) {
+		struct source *source = &worker->kept[i];
+
+		if (source->used && source->kind == worker->request.head.kind &&
+		    is_same_file(&source->files[0], &files[0]) &&
+		    is_same_file(&source->files[1], &files[1]))
+			return source;
+		if (source->used < oldest->used)
+			oldest = source;
+	}
+	clear_source(oldest);
+	return oldest;
+}
+
+/* A debug file of another build would give wrong names. */
+static bool is_debug_file(int fd, int debug_fd)
+{
+	struct build_id id, debug_id;
+	bool has_symtab;
+
+	return !elf_symbols__describe(fd, &id, &has_symtab) &&
+	       !elf_symbols__describe(debug_fd, &debug_id, &has_symtab) && id.len &&
+	       id.len == debug_id.len && !memcmp(id.bytes, debug_id.bytes, id.len);
+}
+
+static int load_elf(const struct worker *worker, struct source *source)
+{
+	int err = elf_symbols__segments(worker->fds[0], &source->segments);
+
+	if (!err)
+		err = elf_symbols__add(worker->fds[0], &source->table);
+	if (!err && worker->fds[1] >= 0 && is_debug_file(worker->fds[0], worker->fds[1]))
+		err = elf_symbols__add(worker->fds[1], &source->table);
+	return err;
+}
+
+static int load_source(const struct worker *worker, struct source *source)
+{
+	int err = worker->request.head.kind == SYMBOL_FILE_ELF ?
+			  load_elf(worker, source) :
+			  perf_map__add(worker->fds[0], &source->table);
+
+	symbol_table__sort(&source->table);
+	return err;
+}
+
+/* Return: NULL with *err set. */
+static struct source *get_source(struct worker *worker, int *err)
+{
+	struct stat files[MAX_FDS];
+	struct source *source;
+
+	describe_files(worker, files);
+	source = find_source(worker, files);
+	if (source->used) {
+		source->used = worker->nr_requests;
+		return source;
+	}
+	*err = load_source(worker, source);
+	if (*err) {
+		clear_source(source);
+		return NULL;
+	}
+	source->used = worker->nr_requests;
+	source->kind = worker->request.head.kind;
+	memcpy(source->files, files, sizeof(files));
+	return source;
+}
+
+/* --- answers --- */
+
+static int send_packet(struct worker *worker)
+{
+	struct iovec part = {worker->packet, worker->len};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t len;
+
+	do {
+		len = sendmsg(worker->fd, &message, MSG_NOSIGNAL);
+	} while (len < 0 && errno == EINTR);
+	return len < 0 ? -errno : 0;
+}
+
+static void begin_packet(struct worker *worker)
+{
+	const struct symbol_reply head = {
+		.seq = worker->request.head.seq,
+		.kind = SYMBOL_REPLY_NAMES,
+	};
+
+	memcpy(worker->packet, &head, sizeof(head));
+	worker->len = sizeof(head);
+}
+
+static int put_answer(struct worker *worker, const struct symbol_answer *answer, const char *name)
+{
+	int err = 0;
+
+	if (sizeof(*answer) + answer->name_len > sizeof(worker->packet) - worker->len) {
+		err = send_packet(worker);
+		begin_packet(worker);
+	}
+	memcpy(worker->packet + worker->len, answer, sizeof(*answer));
+	memcpy(worker->packet + worker->len + sizeof(*answer), name, answer->name_len);
+	worker->len += sizeof(*answer) + answer->name_len;
+	return err;
+}
+
+static int put_name(struct worker *worker, int idx, uint64_t address, const struct source *source)
+{
+	const struct symbol *symbol = symbol_table__find(&source->table, address);
+	char *readable __cleanup(free_ptr) = NULL;
+	struct symbol_answer answer = {.idx = idx};
+	const char *name;
+	size_t len;
+
+	if (!symbol)
+		return 0;
+	name = symbol_table__name(&source->table, symbol);
+	readable = demangle__name(name);
+	if (readable)
+		name = readable;
+	len = strlen(name);
+	answer.name_len = len < SYMBOL_MAX_NAME ? len : SYMBOL_MAX_NAME;
+	answer.offset = address - symbol->start;
+	return put_answer(worker, &answer, name);
+}
+
+/* Return: -errno of the socket. */
+static int put_names(struct worker *worker, const struct source *source)
+{
+	int err = 0;
+
+	begin_packet(worker);
+	for (uint32_t i = 0; i < worker->request.head.nr && !err; i++) {
+		uint64_t address = worker->request.addresses[i];
+
+		if (worker->request.head.kind == SYMBOL_FILE_ELF &&
+		    !elf_segments__address(&source->segments, address, &address))
+			continue;
+		err = put_name(worker, i, address, source);
+	}
+	return err ? err : send_packet(worker);
+}
+
+static int send_done(struct worker *worker, const struct symbol_reply *reply)
+{
+	memcpy(worker->packet, reply, sizeof(*reply));
+	worker->len = sizeof(*reply);
+	return send_packet(worker);
+}
+
+/* Return: -errno of the socket. */
+static int answer(struct worker *worker)
+{
+	struct symbol_reply done = {.seq = worker->request.head.seq, .kind = SYMBOL_REPLY_DONE};
+	const struct source *source;
+	bool has_symtab = false;
+	int err = 0, lost = 0;
+
+	if (worker->fds[0] < 0) {
+		err = -EBADF;
+	} else if (worker->request.head.kind == SYMBOL_FILE_DESCRIBE) {
+		err = elf_symbols__describe(worker->fds[0], &done.id, &has_symtab);
+	} else {
+		source = get_source(worker, &err);
+		lost = source ? put_names(worker, source) : 0;
+	}
+	done.err = err;
+	done.has_symtab = has_symtab;
+	return lost ? lost : send_done(worker, &done);
+}
+
+/* --- requests --- */
+
+static void take_fds(struct worker *worker, struct msghdr *message)
+{
+	struct cmsghdr *head = CMSG_FIRSTHDR(message);
+
+	worker->fds[0] = worker->fds[1] = -1;
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+		memcpy(worker->fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+}
+
+/* Return: 1; 0: the other end is closed; -errno. */
+static int take_request(struct worker *worker)
+{
+	char control[CMSG_SPACE(sizeof(worker->fds))] __attribute__((aligned(8)));
+	struct iovec part = {&worker->request, sizeof(worker->request)};
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct symbol_request *head = &worker->request.head;
+	ssize_t len;
+
+	do {
+		len = recvmsg(worker->fd, &message, 0);
+	} while (len < 0 && errno == EINTR);
+	if (len <= 0)
+		return len ? -errno : 0;
+	take_fds(worker, &message);
+	if ((size_t)len < sizeof(*head) || head->nr > SYMBOL_MAX_ADDRESSES ||
+	    (size_t)len != sizeof(*head) + head->nr * sizeof(uint64_t))
+		return -EPROTO;
+	return 1;
+}
+
+static void set_alarm(int seconds)
+{
+	const struct itimerval timer = {.it_value.tv_sec = seconds};
+
+	(void)setitimer(ITIMER_REAL, &timer, NULL); /* without it only hostile files take long */
+}
+
+int symbol_worker__serve(int fd)
+{
+	struct worker *worker = calloc(1, sizeof(*worker));
+	int err;
+
+	if (!worker)
+		return -ENOMEM;
+	worker->fd = fd;
+	while ((err = take_request(worker)) > 0) {
+		worker->nr_requests++;
+		set_alarm(SYMBOL_WORKER_SECONDS);
+		err = answer(worker);
+		set_alarm(0);
+		for (int i = 0; i < MAX_FDS; i++)
+			close_fd(&worker->fds[i]);
+		if (err)
+			break;
+	}
+	for (int i = 0; i < NR_KEPT; i++)
+		clear_source(&worker->kept[i]);
+	free(worker);
+	return err;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_SYMBOLS_H
+#define PERF_SYMBOL_SYMBOLS_H
+
+/*
+ * Names of sampled addresses.
+ *
+ * An address becomes a place while its process may still be there: an image and a position in it. Places
+ * get their names later, all of one image at once.
+ */
+
+#include "util/symbol/process_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbols;
+
+/**
+ * symbols__new() - read the kernel's symbols and start the confined process
+ *
+ * Call it before anything shared is mapped. Warns if the confined process cannot be started;
+ * symbols__resolve() warns if those of the kernel are hidden.
+ * Return: owned by the caller; NULL after a message.
+ */
+struct symbols *symbols__new(void);
+void symbols__delete(struct symbols *symbols);
+
+/**
+ * symbols__follow() - follow new mappings and processes from now on
+ *
+ * Warns if that is not possible: processes that end between two symbols__update() then have no names.
+ */
+void symbols__follow(struct symbols *symbols);
+
+/** symbols__update() - take the records that have arrived; call it before places are made. 0 or -ENOMEM */
+int symbols__update(struct symbols *symbols);
+
+/**
+ * symbols__apply() - take a record that the caller has read, in place of symbols__follow()
+ * @record: struct perf_event_header and what follows it
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int symbols__apply(struct symbols *symbols, const void *record, size_t len);
+
+/** symbols__process() - the number of a process in samples, or -ENOMEM */
+int symbols__process(struct symbols *symbols, const struct process_key *key);
+
+/**
+ * symbols__place() - the number of a sampled address, the same for the same position in the same file
+ * @process: from symbols__process(); not used for the kernel's addresses
+ *
+ * Return: a number from 0 on, or -ENOMEM.
+ */
+int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
+		   uint64_t address, bool is_kernel);
+
+/**
+ * symbols__resolve() - find the names of all places
+ * @progress: is called before each image, unless it is NULL
+ *
+ * Return: 0 or -ENOMEM.
+ */
+typedef void (*progress_fn)(void *ctx, const char *image, int nr, int of);
+int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx);
+
+/* A place with its name, as symbols__resolve() found it. */
+struct place_name {
+	int function;	   /* equal for places of one function; unknown ones have their own */
+	const char *name;  /* of the function, or "file+0x1f0"; never NULL */
+	uint64_t offset;   /* in the function */
+	const char *image; /* the last part of the file's name, or "[kernel]", "[ext4]", "[bpf]" */
+	const char *path;  /* all of it */
+	bool is_unknown;
+	bool is_kernel;
+};
+
+/** symbols__name() - describe a place; the texts are borrowed, until symbols__resolve() */
+void symbols__name(const struct symbols *symbols, int place, struct place_name *name);
+
+/** symbols__nr_lost() - records about mappings that were lost */
+uint64_t symbols__nr_lost(const struct symbols *symbols);
+
+#endif

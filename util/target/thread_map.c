@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/target/thread_map.h"
+
+#include "util/target/bpf_prog_list.h"
+
+#include "util/lib/util.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void read_comm(pid_t tid, char comm[16])
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/comm", procfs_root(), tid);
+	char *text __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+
+	snprintf(comm, 16, "%s", text ? text : "");
+}
+
+static int append(struct thread_map **map, pid_t tid)
+{
+	int nr = *map ? (*map)->nr : 0;
+	struct thread_map *bigger = *map;
+
+	for (int i = 0; i < nr; i++) {
+		if ((*map)->thread[i].tid == tid)
+			return 0;
+	}
+	/* The capacity doubles at powers of two. */
+	if (!(nr & (nr - 1))) {
+		bigger = realloc(*map,
+				 sizeof(*bigger) + (nr ? 2 * nr : 1) * sizeof(bigger->thread[0]));
+		if (!bigger)
+			return -ENOMEM;
+	}
+	*map = bigger;
+	bigger->thread[nr].tid = tid;
+	bigger->thread[nr].name = NULL;
+	read_comm(tid, bigger->thread[nr].comm);
+	bigger->nr = nr + 1;
+	return 0;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Read the numeric names in a directory, ascending. */
+static int read_ids(const char *dir, pid_t **ids, int *nr)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	int cap = 0;
+
+	*ids = NULL;
+	*nr = 0;
+	if (!d)
+		return -errno;
+	while ((entry = readdir(d))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (*nr == cap) {
+			pid_t *bigger;
+
+			cap = cap ? 2 * cap : 64;
+			bigger = realloc(*ids, cap * sizeof(**ids));
+			if (!bigger) {
+				closedir(d);
+				return -ENOMEM;
+			}
+			*ids = bigger;
+		}
+		(*ids)[(*nr)++] = atoi(entry->d_name);
+	}
+	closedir(d);
+	if (*nr)
+		qsort(*ids, *nr, sizeof(**ids), compare_tids);
+	return 0;
+}
+
+static int append_process(struct thread_map **map, pid_t pid)
+{
+	char *dir __cleanup(free_ptr) = xasprintf("%s/%d/task", procfs_root(), pid);
+	pid_t *tids __cleanup(free_ptr) = NULL;
+	int nr, err;
+
+	if (!dir)
+		return -ENOMEM;
+	err = read_ids(dir, &tids, &nr);
+	if (!err && !nr)
+		err = -ESRCH;
+	for (int i = 0; i < nr && !err; i++)
+		err = append(map, tids[i]);
+	return err == -ENOENT ? -ESRCH : err;
+}
+
+/* Parse "1,22,333": positive decimals, without blanks or empty elements. */
+static struct thread_map *from_list(const char *list, int (*add)(struct thread_map **, pid_t))
+{
+	struct thread_map *map = NULL;
+	int err = -EINVAL;
+
+	for (const char *pos = list;; pos++) {
+		char *end;
+		long id;
+
+		errno = 0;
+		id = isdigit((unsigned char)*pos) ? strtol(pos, &end, 10) : -1;
+		if (id <= 0 || id > INT_MAX || errno || (*end && *end != ',')) {
+			err = -EINVAL;
+			break;
+		}
+		err = add(&map, id);
+		if (err || !*end)
+			break;
+		pos = end;
+	}
+	if (err) {
+		thread_map__delete(map);
+		errno = -err;
+		return NULL;
+	}
+	return map;
+}
+
+struct thread_map *thread_map__new_pids(const char *list)
+{
+	return from_list(list, append_process);
+}
+
+struct thread_map *thread_map__new_tids(const char *list)
+{
+	return from_list(list, append);
+}
+
+struct thread_map *thread_map__new_one(pid_t tid)
+{
+	struct thread_map *map = NULL;
+
+	if (append(&map, tid)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return map;
+}
+
+struct thread_map *thread_map__new_all(void)
+{
+	struct thread_map *map = NULL;
+	pid_t *pids __cleanup(free_ptr) = NULL;
+	int nr, err;
+
+	err = read_ids(procfs_root(), &pids, &nr);
+	for (int i = 0; i < nr && !err; i++) {
+		err = append_process(&map, pids[i]);
+		if (err == -ESRCH)
+			err = 0;
+	}
+	if (err || !map) {
+		thread_map__delete(map);
+		errno = err ? -err : ESRCH;
+		return NULL;
+	}
+	return map;
+}
+
+int thread_map__update_progs(struct thread_map **map, const struct bpf_prog_list *progs)
+{
+	struct thread_map *grown;
+
+	grown = realloc(*map, sizeof(*grown) + progs->nr * sizeof(grown->thread[0]));
+	if (!grown)
+		return -ENOMEM;
+	*map = grown;
+	grown->nr = progs->nr;
+	for (int i = 0; i < grown->nr; i++) {
+		const struct bpf_prog *prog = &progs->prog[i];
+
+		memset(&grown->thread[i], 0, sizeof(grown->thread[i]));
+		grown->thread[i].tid = prog->id;
+		grown->thread[i].name = prog->name;
+		grown->thread[i].is_left_out = prog->state == BPF_PROG_LEFT_OUT;
+		grown->thread[i].is_over =
+			prog->state == BPF_PROG_GIVEN_UP || prog->state == BPF_PROG_OVER;
+	}
+	return 0;
+}
+
+struct thread_map *thread_map__new_progs(const struct bpf_prog_list *progs)
+{
+	struct thread_map *map = NULL;
+
+	return thread_map__update_progs(&map, progs) ? NULL : map;
+}
+
+void thread_map__delete(struct thread_map *map)
+{
+	free(map);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/target/workload.h"
+
+#include "util/lib/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* Maximum wait for the command to end after our SIGTERM. */
+#define TERM_WAIT_MS 200
+/* Polling period for the end without a pidfd. */
+#define POLL_MS 50
+
+/* In the child: wait for the byte, then execute the command. Uses only functions safe after fork(). */
+static void run_child(char *const *argv, int go_fd, int err_fd)
+{
+	char go;
+	int err;
+
+	while (read(go_fd, &go, 1) != 1) {
+		/* The other end is closed: perf failed or was killed. */
+		if (errno != EINTR)
+			_exit(1);
+		errno = 0;
+	}
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(err_fd, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
+	_exit(127);
+}
+
+int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
+{
+	int go[2], fail[2], err;
+
+	memset(workload, 0, sizeof(*workload));
+	workload->go_fd = workload->err_fd = workload->pid_fd = -1;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(fail, O_CLOEXEC)) {
+		err = -errno;
+		goto out_go;
+	}
+	workload->pid = fork();
+	if (workload->pid < 0) {
+		err = -errno;
+		workload->pid = 0;
+		close(fail[0]);
+		close(fail[1]);
+		goto out_go;
+	}
+	if (!workload->pid) {
+		/* An inherited write end would keep the pipe open if perf died. */
+		close(go[1]);
+		close(fail[0]);
+		if (to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+			_exit(1);
+		errno = 0;
+		run_child(argv, go[0], fail[1]);
+	}
+	close(go[0]);
+	close(fail[1]);
+	workload->go_fd = go[1];
+	workload->err_fd = fail[0];
+	/* Without pidfd_open() (before Linux 5.3), the end is polled. */
+	workload->pid_fd = syscall(SYS_pidfd_open, workload->pid, 0);
+	return 0;
+out_go:
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+int workload__start(struct workload *workload)
+{
+	ssize_t len;
+	int err = 0;
+
+	while (write(workload->go_fd, "", 1) != 1) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	close_fd(&workload->go_fd);
+	/* End of file means success: exec has closed the write end. */
+	do {
+		len = read(workload->err_fd, &err, sizeof(err));
+	} while (len < 0 && errno == EINTR);
+	close_fd(&workload->err_fd);
+	if (len != sizeof(err))
+		return 0;
+	workload__wait(workload, true);
+	return -err;
+}
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * 1000ULL;
+}
+
+bool workload__wait(struct workload *workload, bool block)
+{
+	struct rusage usage;
+	pid_t pid;
+
+	if (!workload->pid || workload->is_done)
+		return workload->is_done;
+	do {
+		pid = wait4(workload->pid, &workload->status, block ? 0 : WNOHANG, &usage);
+	} while (pid < 0 && errno == EINTR && block);
+	/* A tracer or a library's handler was faster. The pidfd stays readable, so stop waiting. */
+	if (pid < 0 && errno == ECHILD) {
+		workload->is_done = workload->is_lost = true;
+		return true;
+	}
+	if (pid != workload->pid)
+		return false;
+	workload->is_done = true;
+	workload->user_ns = timeval_ns(&usage.ru_utime);
+	workload->sys_ns = timeval_ns(&usage.ru_stime);
+	return true;
+}
+
+bool workload__wait_unless(struct workload *workload, const volatile sig_atomic_t *signal)
+{
+	/* Used without a pidfd. */
+	static const struct timespec poll_time = {.tv_nsec = POLL_MS * NSEC_PER_MSEC};
+	struct pollfd fd = {.fd = workload->pid_fd, .events = POLLIN};
+	sigset_t blocked, unblocked;
+
+	/* Blocked signals also end ppoll() if they arrive before it. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	while (!workload__wait(workload, false) && !*signal)
+		ppoll(&fd, 1, fd.fd >= 0 ? NULL : &poll_time, &unblocked);
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	return workload->is_done;
+}
+
+void workload__end(struct workload *workload)
+{
+	uint64_t until_ns = clock_ns() + TERM_WAIT_MS * NSEC_PER_MSEC;
+	struct pollfd fd = {.fd = workload->pid_fd, .events = POLLIN};
+
+	if (!workload->pid || workload->is_done)
+		return;
+	kill(workload->pid, SIGTERM);
+	while (!workload__wait(workload, false) && clock_ns() < until_ns)
+		poll(&fd, 1, fd.fd >= 0 ? TERM_WAIT_MS : 1);
+}
+
+void workload__delete(struct workload *workload)
+{
+	if (!workload->pid)
+		return;
+	close_fd(&workload->pid_fd);
+	close_fd(&workload->err_fd);
+	if (workload->go_fd >= 0) {
+		close_fd(&workload->go_fd);
+		workload__wait(workload, true);
+	}
+}
