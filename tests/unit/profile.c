@@ -14,6 +14,7 @@
 
 #include "said.h"
 #include "util/event/evlist.h"
+#include "util/host/proc_stat.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/account.h"
@@ -50,16 +51,10 @@ struct world {
 
 static uint64_t start_ns(void)
 {
-	char *text = read_file("/proc/self/stat", NULL);
-	unsigned long long ticks;
+	struct proc_stat stat;
 
-	assert_int_equal(sscanf(strrchr(text, ')'),
-				") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-				"%*d %*d %*d %*d %llu",
-				&ticks),
-			 1);
-	free(text);
-	return ticks * NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	assert_int_equal(proc_stat__read(getpid(), &stat), 0);
+	return stat.start_ns;
 }
 
 static struct world *begin(enum profile_view view, const char *sort, uint32_t key)

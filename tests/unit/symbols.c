@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/host/proc_stat.h"
 #include "util/lib/util.h"
 #include "util/symbol/maps.h"
 #include "util/symbol/process_table.h"
@@ -223,18 +224,12 @@ int known_function(int x)
 
 static struct process_key self(void)
 {
-	char *text = read_file("/proc/self/stat", NULL);
-	unsigned long long ticks;
+	struct proc_stat stat;
 
-	assert_int_equal(sscanf(strrchr(text, ')'),
-				") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-				"%*d %*d %*d %*d %llu",
-				&ticks),
-			 1);
-	free(text);
+	assert_int_equal(proc_stat__read(getpid(), &stat), 0);
 	return (struct process_key){
 		.pid = getpid(),
-		.start_ns = ticks * NSEC_PER_SEC / sysconf(_SC_CLK_TCK) + 5,
+		.start_ns = stat.start_ns + 5,
 		.comm = "symbols",
 	};
 }

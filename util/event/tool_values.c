@@ -3,6 +3,7 @@
 
 #include "util/event/event_names.h"
 #include "util/host/cpumap.h"
+#include "util/host/proc_stat.h"
 #include "util/lib/util.h"
 #include "util/target/target.h"
 
@@ -14,27 +15,14 @@
 #include <cpuid.h>
 #endif
 
-static uint64_t ticks_ns(unsigned long long ticks)
-{
-	return ticks * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
-}
-
 int tool__thread_time(pid_t tid, bool is_user, uint64_t *ns)
 {
-	char *path __cleanup(free_ptr) = xasprintf("%s/%d/stat", procfs_root(), tid);
-	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
-	unsigned long long user, sys;
-	const char *rest;
+	struct proc_stat stat;
+	int err = proc_stat__read(tid, &stat);
 
-	if (!text)
-		return -errno;
-	/* The command's name may contain parentheses: fields start behind the last one. */
-	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
-			    &user, &sys) != 2)
-		return -EINVAL;
-	*ns = ticks_ns(is_user ? user : sys);
-	return 0;
+	if (!err)
+		*ns = is_user ? stat.user_ns : stat.sys_ns;
+	return err;
 }
 
 int tool__cpu_time(int cpu, bool is_user, uint64_t *ns)
@@ -51,7 +39,7 @@ int tool__cpu_time(int cpu, bool is_user, uint64_t *ns)
 		if (sscanf(line, "cpu%d %llu %llu %llu", &found, &user, &nice, &sys) != 4 ||
 		    found != cpu)
 			continue;
-		*ns = ticks_ns(is_user ? user : sys);
+		*ns = proc_stat__ticks_ns(is_user ? user : sys);
 		err = 0;
 	}
 	fclose(file);

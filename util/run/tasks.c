@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/run/tasks.h"
 
+#include "util/host/proc_stat.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/run/pass.h"
@@ -95,11 +96,9 @@ int stat_pass__watch_tasks(struct stat_pass *pass)
 
 static bool is_task_alive(pid_t tid)
 {
-	char *path __cleanup(free_ptr) = xasprintf("%s/%d/stat", procfs_root(), tid);
-	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
-	const char *rest = text ? strrchr(text, ')') : NULL;
+	struct proc_stat stat;
 
-	return rest && rest[1] == ' ' && rest[2] != 'Z' && rest[2] != 'X';
+	return !proc_stat__read(tid, &stat) && stat.state != 'Z' && stat.state != 'X';
 }
 
 bool stat_pass__is_target_gone(struct stat_pass *pass)

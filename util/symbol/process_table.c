@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/process_table.h"
 
+#include "util/host/proc_stat.h"
 #include "util/lib/array.h"
 #include "util/lib/util.h"
 #include "util/symbol/maps.h"
@@ -171,30 +172,14 @@ static struct process *add_process(struct process_table *table, pid_t pid)
 
 /* --- /proc --- */
 
-/* Return: the start of a process as in samples, rounded down to a clock tick; 0: there is none */
-static uint64_t start_of(pid_t pid)
-{
-	char *path __cleanup(free_ptr) = xasprintf("%s/%d/stat", procfs_root(), pid);
-	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
-	const char *rest = text ? strrchr(text, ')') : NULL;
-	unsigned long long ticks;
-
-	/* Field 22; the state behind the name is field 3. */
-	if (!rest || sscanf(rest,
-			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			    "%*d %*d %llu",
-			    &ticks) != 1)
-		return 0;
-	return ticks * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
-}
-
 static bool is_that_process(const struct process *process)
 {
-	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), start_ns = start_of(process->pid);
+	uint64_t tick_ns = proc_stat__ticks_ns(1);
+	struct proc_stat stat;
 
-	if (!start_ns)
+	if (proc_stat__read(process->pid, &stat))
 		return false;
-	return !process->start_ns || process->start_ns / tick_ns == start_ns / tick_ns;
+	return !process->start_ns || process->start_ns / tick_ns == stat.start_ns / tick_ns;
 }
 
 static int add_mapping(struct process_table *table, pid_t pid, struct maps **maps,

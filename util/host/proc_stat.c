@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/host/proc_stat.h"
+
+#include "util/lib/util.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+uint64_t proc_stat__ticks_ns(uint64_t ticks)
+{
+	return ticks * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
+}
+
+int proc_stat__read(pid_t pid, struct proc_stat *stat)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/stat", procfs_root(), pid);
+	char *text __cleanup(free_ptr) = path ? read_file(path, NULL) : NULL;
+	unsigned long long user, sys, start;
+	const char *rest;
+
+	if (!text)
+		return -errno;
+	/* The name may contain parentheses: other fields start behind the last one, with field 3. */
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest,
+			    ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d "
+			    "%*d %*d %*d %llu",
+			    &stat->state, &user, &sys, &start) != 4)
+		return -EINVAL;
+	stat->user_ns = proc_stat__ticks_ns(user);
+	stat->sys_ns = proc_stat__ticks_ns(sys);
+	stat->start_ns = proc_stat__ticks_ns(start);
+	return 0;
+}
