@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/kernel_btf.h"
 
+#include "util/bperf/btf_file.h"
 #include "util/lib/util.h"
 
 #include <bpf/btf.h>
@@ -390,24 +391,14 @@ static int add_enum(struct btf *btf, const struct blob *blob, const struct btf_t
 static int write_types(const struct blob *blob, const struct found *found)
 {
 	struct btf *btf = btf__new_empty();
-	const void *data = NULL;
-	__u32 size = 0;
-	int fd = -1, err = btf ? add_structs(btf, blob, found) : -errno;
+	int err = btf ? add_structs(btf, blob, found) : -errno;
 
 	if (!err)
 		err = add_enum(btf, blob, found[CGROUP_IDS].type);
 	if (!err)
-		data = btf__raw_data(btf, &size);
-	if (data)
-		fd = memfd_create("kernel_btf", MFD_CLOEXEC);
-	if (!err && (!data || fd < 0))
-		err = -errno;
-	if (!err && write(fd, data, size) != (ssize_t)size)
-		err = -EIO;
-	if (err)
-		close_fd(&fd);
+		err = btf_file__write(btf, "kernel_btf");
 	btf__free(btf);
-	return err ? err : fd;
+	return err;
 }
 
 /* --- all of it --- */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/task_btf.h"
 
+#include "util/bperf/btf_file.h"
 #include "util/lib/util.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static const char *const fields[2] = {"nvcsw", "nivcsw"};
 
@@ -58,21 +58,10 @@ static int add_types(struct btf *btf, const __u32 offsets[2])
 int task_btf__new(const __u32 offsets[2])
 {
 	struct btf *btf = btf__new_empty();
-	const void *data;
-	__u32 size;
-	int fd, err;
+	int err = btf ? add_types(btf, offsets) : -errno;
 
-	if (!btf)
-		return -errno;
-	err = add_types(btf, offsets);
-	data = err ? NULL : btf__raw_data(btf, &size);
-	fd = data ? memfd_create("task_btf", MFD_CLOEXEC) : -1;
-	if (!err && fd < 0)
-		err = -errno;
-	if (!err && write(fd, data, size) != (ssize_t)size)
-		err = -EIO;
-	if (err)
-		close_fd(&fd);
+	if (!err)
+		err = btf_file__write(btf, "task_btf");
 	btf__free(btf);
-	return err ? err : fd;
+	return err;
 }
