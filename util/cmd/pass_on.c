@@ -56,12 +56,17 @@ int pass_on__exec(char **argv, const char *command)
 	return STATUS_UNKNOWN;
 }
 
-bool pass_on__has(const char *command)
+/* Return: the words of the next perf's --list-cmds, owned by the caller; NULL: none. */
+static char *next_commands(void)
 {
 	struct next_perf next __cleanup(next_perf__clear) = {};
-	char *text __cleanup(free_ptr) =
-		next_perf__find(&next) ? NULL : next_perf__ask(&next, "--list-cmds");
-	char *save = NULL;
+
+	return next_perf__find(&next) ? NULL : next_perf__ask(&next, "--list-cmds");
+}
+
+bool pass_on__has(const char *command)
+{
+	char *text __cleanup(free_ptr) = next_commands(), *save = NULL;
 
 	for (char *word = text ? strtok_r(text, " \n", &save) : NULL; word;
 	     word = strtok_r(NULL, " \n", &save)) {
@@ -114,10 +119,7 @@ void pass_on__print_help(FILE *to)
 
 void pass_on__print_commands(FILE *to, bool (*is_ours)(const char *name))
 {
-	struct next_perf next __cleanup(next_perf__clear) = {};
-	char *text __cleanup(free_ptr) =
-		next_perf__find(&next) ? NULL : next_perf__ask(&next, "--list-cmds");
-	char *save = NULL;
+	char *text __cleanup(free_ptr) = next_commands(), *save = NULL;
 
 	for (char *word = text ? strtok_r(text, " \n", &save) : NULL; word;
 	     word = strtok_r(NULL, " \n", &save)) {
