@@ -128,6 +128,53 @@ static void test_a_line_of_maps_has_blanks_in_paths_and_marks_deleted_files(void
 	assert_int_equal(*next, '\0');
 }
 
+/* Otherwise the time for a text of many lines would grow with its square. */
+static void test_nothing_behind_a_line_of_maps_is_read(void **state __unused)
+{
+	static const char text[] = "55d0-55e0 r-xp 00001000 fe:01 1234    /opt/x\n";
+	size_t page = sysconf(_SC_PAGESIZE), len = strlen(text);
+	char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct map_line line;
+	const char *next;
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_return_code(mprotect(pages + page, page, PROT_NONE), errno);
+	memcpy(pages + page - len, text, len);
+	assert_true(map_line__parse(pages + page - len, &line, &next));
+	assert_int_equal(line.path_len, strlen("/opt/x"));
+	assert_ptr_equal(next, pages + page);
+	munmap(pages, 2 * page);
+}
+
+static const char *const wrong_lines[] = {
+	"",
+	"1000",
+	"1000-2000",
+	"1000-2000 r-xp",
+	"1000-2000 r-x 0 0:0 1 /short",
+	"1000-2000 r-xps 0 0:0 1 /long",
+	"1000-2000 r-xp 0 0:0",
+	"1000-2000 r-xp 0 0 1 /x",
+	"1000-2000 r-xp 0 0:0 1f /x",
+	"1000-2000 r-xp 0 0:0 f /x",
+	"1000- 2000 r-xp 0 0:0 1 /x",
+	"-1000-2000 r-xp 0 0:0 1 /x",
+	"1000-\n2000 r-xp 0 0:0 1 /x",
+	"1000-2000 r-xp 0 0:0\n1 /x",
+};
+
+static void test_a_line_of_another_form_is_no_mapping(void **state __unused)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_lines); i++) {
+		struct map_line line;
+		const char *next, *text = wrong_lines[i];
+
+		assert_false(map_line__parse(text, &line, &next));
+		assert_ptr_equal(next, text + strcspn(text, "\n") + (strchr(text, '\n') != NULL));
+	}
+}
+
 /* --- processes --- */
 
 /* Pids that no process has. */
@@ -428,6 +475,8 @@ int main(void)
 		cmocka_unit_test(test_a_shared_set_of_mappings_is_copied_before_a_change),
 		cmocka_unit_test(test_an_address_is_found_in_its_mapping_only),
 		cmocka_unit_test(test_a_line_of_maps_has_blanks_in_paths_and_marks_deleted_files),
+		cmocka_unit_test(test_nothing_behind_a_line_of_maps_is_read),
+		cmocka_unit_test(test_a_line_of_another_form_is_no_mapping),
 		cmocka_unit_test(test_a_child_has_its_parents_mappings_until_it_executes),
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),

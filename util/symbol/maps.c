@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/maps.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,25 +141,49 @@ int maps__insert(struct maps **maps, const struct map_range *range)
 	return 0;
 }
 
+/* Take a number and the character behind it, which is not a line break. Return: whether both are there. */
+static bool take_number(const char **at, int base, char behind, uint64_t *number)
+{
+	char *end;
+
+	/* strtoull() would also take blanks and a sign. */
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	*number = strtoull(*at, &end, base);
+	if (end == *at || *end != behind)
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+static const char *skip_blanks(const char *at)
+{
+	return at + strspn(at, " ");
+}
+
+/* Not by sscanf(), which looks for the end of the whole text first. */
 bool map_line__parse(const char *text, struct map_line *line, const char **next)
 {
 	static const char deleted[] = " (deleted)";
 	const size_t tail = sizeof(deleted) - 1;
-	size_t len = strcspn(text, "\n");
-	char permissions[5];
-	int at = 0;
+	const char *end = text + strcspn(text, "\n"), *at = text, *permissions;
+	uint64_t major, minor;
 
 	*line = (struct map_line){};
-	*next = text + len + (text[len] == '\n');
-	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n",
-		   &line->start, &line->end, permissions, &line->offset, &line->major, &line->minor,
-		   &line->inode, &at) != 7 ||
-	    (size_t)at > len || strlen(permissions) != 4)
+	*next = end + (*end == '\n');
+	if (!take_number(&at, 16, '-', &line->start) || !take_number(&at, 16, ' ', &line->end))
 		return false;
+	permissions = at;
+	at += strcspn(at, " \n");
+	if (at - permissions != 4 || *at++ != ' ' || !take_number(&at, 16, ' ', &line->offset) ||
+	    !take_number(&at, 16, ':', &major) || !take_number(&at, 16, ' ', &minor) ||
+	    !take_number(&at, 10, ' ', &line->inode))
+		return false;
+	line->major = major;
+	line->minor = minor;
 	line->is_code = permissions[2] == 'x';
-	at += strspn(text + at, " ");
-	line->path = text + at;
-	line->path_len = len - at;
+	line->path = skip_blanks(at);
+	line->path_len = end - line->path;
 	line->is_deleted = line->path_len > tail &&
 			   !strncmp(line->path + line->path_len - tail, deleted, tail);
 	if (line->is_deleted)

@@ -54,6 +54,7 @@ struct map_line {
  * map_line__parse() - read the first line of a text
  * @next: receives the beginning of the next line
  *
+ * Reads nothing behind the line, so a text of many lines takes linear time.
  * Return: false if the line has another form.
  */
 bool map_line__parse(const char *text, struct map_line *line, const char **next);
