@@ -125,6 +125,17 @@ static void test_kallsyms_have_functions_modules_and_bpf_programs(void **state _
 	symbol_table__clear(&table);
 }
 
+static void test_nothing_behind_the_text_of_kallsyms_is_read(void **state __unused)
+{
+	static const char text[] = "f100 t $\0.";
+	struct symbol_table table = {};
+
+	assert_false(kallsyms__parse(text, strlen(text), &table));
+	symbol_table__sort(&table);
+	assert_string_equal(at(&table, 0xf100), "$");
+	symbol_table__clear(&table);
+}
+
 static void test_hidden_addresses_are_noticed(void **state __unused)
 {
 	static const char hidden[] = "0000000000000000 T _text\n0000000000000000 t local_one\n";
@@ -256,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_a_label_inside_does_not_hide_the_function),
 		cmocka_unit_test(test_an_empty_table_has_no_names),
 		cmocka_unit_test(test_kallsyms_have_functions_modules_and_bpf_programs),
+		cmocka_unit_test(test_nothing_behind_the_text_of_kallsyms_is_read),
 		cmocka_unit_test(test_hidden_addresses_are_noticed),
 		cmocka_unit_test(test_perf_maps_have_blanks_in_names_and_the_last_line_wins),
 		cmocka_unit_test(test_a_perf_map_is_read_from_a_file),

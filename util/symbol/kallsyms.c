@@ -53,7 +53,7 @@ static enum symbol_rank rank_of(char type)
 /* arm64 marks code and data inside of functions by $x, $d and the like; older kernels list them. */
 static bool is_mapping_symbol(const struct line *line)
 {
-	return line->name[0] == '$' && strchr("adtx", line->name[1]) &&
+	return line->name_len > 1 && line->name[0] == '$' && strchr("adtx", line->name[1]) &&
 	       (line->name_len == 2 || line->name[2] == '.');
 }
 
