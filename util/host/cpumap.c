@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ void cpumap__delete(struct cpumap *map)
 
 /* The CPUs of a list, and why it is refused. */
 struct cpu_list {
-	unsigned char *seen; /* by CPU, MAX_CPUS many; owned */
+	uint64_t seen[MAX_CPUS / 64]; /* a bit for each CPU */
 	int nr, max;
 	int twice;	/* a CPU that was there already; -1: none */
 	bool too_large; /* a number is */
@@ -84,6 +85,11 @@ static int parse_cpu(struct cpu_list *list, const char **pp)
 	return cpu;
 }
 
+static bool has_seen(const struct cpu_list *list, int cpu)
+{
+	return list->seen[cpu / 64] >> cpu % 64 & 1;
+}
+
 static bool add_range(struct cpu_list *list, int first, int last)
 {
 	int i;
@@ -91,23 +97,21 @@ static bool add_range(struct cpu_list *list, int first, int last)
 	if (first < 0 || last < first)
 		return false;
 	for (i = first; i <= last; i++, list->nr++) {
-		if (list->seen[i]) {
+		if (has_seen(list, i)) {
 			list->twice = i;
 			return false;
 		}
-		list->seen[i] = 1;
+		list->seen[i / 64] |= 1ULL << i % 64;
 	}
 	if (last > list->max)
 		list->max = last;
 	return true;
 }
 
-/* Return: 0, -EINVAL or -ENOMEM; release with free(@list->seen). */
+/* Return: 0 or -EINVAL. */
 static int parse_list(struct cpu_list *list, const char *text)
 {
-	*list = (struct cpu_list){.seen = calloc(1, MAX_CPUS), .max = -1, .twice = -1};
-	if (!list->seen)
-		return -ENOMEM;
+	*list = (struct cpu_list){.max = -1, .twice = -1};
 	for (;; text++) {
 		int first = parse_cpu(list, &text), last = first;
 
@@ -136,10 +140,9 @@ struct cpumap *cpumap__parse(const char *text)
 	else
 		map = alloc_map(list.nr);
 	for (i = 0; map && i <= list.max; i++) {
-		if (list.seen[i])
+		if (has_seen(&list, i))
 			map->cpu[at++] = i;
 	}
-	free(list.seen);
 	return map;
 }
 
@@ -148,7 +151,6 @@ char *cpumap__why_refused(const char *text)
 	struct cpu_list list;
 
 	(void)parse_list(&list, text);
-	free(list.seen);
 	if (list.too_large)
 		return xasprintf("the number of a CPU is too large: %d at most", MAX_CPUS - 1);
 	if (list.twice >= 0)
