@@ -44,7 +44,8 @@ static bool is_negatable(const struct option_row *row)
 static bool has_name(const struct option_row *rows, const char *name)
 {
 	for (; !is_end(rows); rows++) {
-		if (rows->name && !strcmp(rows->name, name))
+		/* Each row asks for its "no-" name: the first letter settles nearly all of them. */
+		if (rows->name && rows->name[0] == name[0] && !strcmp(rows->name, name))
 			return true;
 	}
 	return false;
