@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +213,7 @@ int cmd_profile(int argc, char **argv)
 	int status;
 
 	msg__init("perf profile");
-	setlocale(LC_ALL, "");
+	use_locale();
 	status = prepare(&cmd) ? STATUS_FAILED : profile(&cmd, argc, argv);
 	clear(&cmd);
 	if (cmd.has_lost_reader) {

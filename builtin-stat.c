@@ -27,7 +27,6 @@
 #include "util/target/workload.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -429,7 +428,7 @@ int cmd_stat(int argc, char **argv)
 	int first, status;
 
 	msg__init("perf stat");
-	setlocale(LC_ALL, "");
+	use_locale();
 	msg__defer_warnings();
 	if (prepare(&cmd)) {
 		msg__print_warnings();

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,9 +71,9 @@ static char *read_line_of(const char *dir, const char *file)
 }
 
 /* Return: the map in @file, empty if the PMU has no CPU; NULL without such a file. */
-static struct cpumap *read_cpus(const char *dir, const char *file)
+static struct cpumap *read_cpus(int dir, const char *name, const char *file)
 {
-	char *line __cleanup(free_ptr) = read_line_of(dir, file);
+	char *line __cleanup(free_ptr) = read_file_line_at(dir, file);
 	struct cpumap *map;
 
 	if (!line)
@@ -81,50 +82,53 @@ static struct cpumap *read_cpus(const char *dir, const char *file)
 		return cpumap__new(NULL, 0);
 	map = cpumap__parse(line);
 	if (!map)
-		pr_debug("%s/%s: not a list of CPUs: '%s'", dir, file, line);
+		pr_debug("%s/%s: not a list of CPUs: '%s'", name, file, line);
 	return map;
 }
 
-/* Return: NULL with errno; ENOENT: the directory does not describe a PMU. */
-static struct pmu *read_pmu(const char *devices, const char *name)
+static void read_properties(struct pmu *pmu, int dir)
 {
-	char *dir = xasprintf("%s/%s", devices, name);
-	char *type __cleanup(free_ptr) = dir ? read_line_of(dir, "type") : NULL;
-	char *precise __cleanup(free_ptr) = NULL;
+	char *precise __cleanup(free_ptr) = read_file_line_at(dir, "caps/max_precise");
+
+	pmu->alias = read_file_line_at(dir, "alias");
+	pmu->cpus = read_cpus(dir, pmu->name, "cpus");
+	pmu->is_core = pmu->cpus || !strcmp(pmu->name, "cpu") || !strcmp(pmu->name, "cpum_cf");
+	if (!pmu->is_core) {
+		pmu->cpus = read_cpus(dir, pmu->name, "cpumask");
+		pmu->is_uncore = pmu->cpus != NULL;
+	}
+	if (precise && isdigit((unsigned char)*precise))
+		pmu->max_precise = atoi(precise);
+}
+
+/* Return: NULL with errno; ENOENT: the directory does not describe a PMU. */
+static struct pmu *read_pmu(int devices, const char *path, const char *name)
+{
+	int dir __cleanup(close_fd) = openat(devices, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *type __cleanup(free_ptr) = dir < 0 ? NULL : read_file_line_at(dir, "type");
 	unsigned long long value;
 	struct pmu *pmu;
-	char *end;
+	char *end, *pmu_path;
 
-	if (!type) {
-		free(dir);
+	if (!type)
 		return NULL;
-	}
 	errno = 0;
 	value = strtoull(type, &end, 10);
 	if (errno || end == type || *end || value > UINT32_MAX) {
-		free(dir);
 		errno = ENOENT;
 		return NULL;
 	}
-	pmu = alloc_pmu(name, value);
+	pmu_path = xasprintf("%s/%s", path, name);
+	pmu = pmu_path ? alloc_pmu(name, value) : NULL;
 	if (pmu)
-		pmu->priv = pmu_sysfs__new(pmu, dir);
+		pmu->priv = pmu_sysfs__new(pmu, pmu_path);
 	if (!pmu || !pmu->priv) {
-		free(dir);
+		free(pmu_path);
 		delete_pmu(pmu);
 		errno = ENOMEM;
 		return NULL;
 	}
-	pmu->alias = read_line_of(dir, "alias");
-	pmu->cpus = read_cpus(dir, "cpus");
-	pmu->is_core = pmu->cpus || !strcmp(name, "cpu") || !strcmp(name, "cpum_cf");
-	if (!pmu->is_core) {
-		pmu->cpus = read_cpus(dir, "cpumask");
-		pmu->is_uncore = pmu->cpus != NULL;
-	}
-	precise = read_line_of(dir, "caps/max_precise");
-	if (precise && isdigit((unsigned char)*precise))
-		pmu->max_precise = atoi(precise);
+	read_properties(pmu, dir);
 	return pmu;
 }
 
@@ -294,7 +298,7 @@ struct pmus *pmus__new(const char *sysfs)
 
 		if (entry->d_name[0] == '.')
 			continue;
-		pmu = read_pmu(devices, entry->d_name);
+		pmu = read_pmu(dirfd(dir), devices, entry->d_name);
 		if ((!pmu && errno == ENOMEM) || (pmu && add_pmu(pmus, pmu))) {
 			closedir(dir);
 			goto no_memory;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +28,15 @@ char *xasprintf(const char *fmt, ...)
 	return str;
 }
 
-char *read_file(const char *path, size_t *len)
+/* Read what is open as @fd, which it closes; otherwise as read_file(). */
+static char *read_and_close(int fd, size_t *len)
 {
-	int fd __cleanup(close_fd) = open(path, O_RDONLY | O_CLOEXEC);
+	int own __cleanup(close_fd) = fd;
 	char *buf __cleanup(free_ptr) = NULL;
 	size_t used = 0, cap = 0;
 	char *text;
 
-	if (fd < 0)
+	if (own < 0)
 		return NULL;
 	/* sysfs and procfs files do not report their size: read until the end */
 	for (;;) {
@@ -51,7 +53,7 @@ char *read_file(const char *path, size_t *len)
 			buf = grown;
 			cap = more;
 		}
-		nr = read(fd, buf + used, cap - used - 1);
+		nr = read(own, buf + used, cap - used - 1);
 		if (nr < 0 && errno == EINTR)
 			continue;
 		if (nr < 0)
@@ -68,10 +70,20 @@ char *read_file(const char *path, size_t *len)
 	return text;
 }
 
+char *read_file(const char *path, size_t *len)
+{
+	return read_and_close(open(path, O_RDONLY | O_CLOEXEC), len);
+}
+
 char *read_file_line(const char *path)
 {
+	return read_file_line_at(AT_FDCWD, path);
+}
+
+char *read_file_line_at(int dir, const char *path)
+{
 	size_t len;
-	char *text = read_file(path, &len);
+	char *text = read_and_close(openat(dir, path, O_RDONLY | O_CLOEXEC), &len);
 
 	if (!text)
 		return NULL;
@@ -206,4 +218,12 @@ const char *nearest_name(const char *name, const char *const *list)
 		limit = distance - 1;
 	}
 	return nearest;
+}
+
+void use_locale(void)
+{
+	static const int parts[] = {LC_CTYPE, LC_NUMERIC, LC_MESSAGES};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		setlocale(parts[i], "");
 }

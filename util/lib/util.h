@@ -57,6 +57,13 @@ char *read_file(const char *path, size_t *len);
 char *read_file_line(const char *path);
 
 /**
+ * read_file_line_at() - the same with a path relative to @dir, a descriptor of a directory
+ *
+ * The kernel walks over a long path in sysfs each time anew, which is most of the work.
+ */
+char *read_file_line_at(int dir, const char *path);
+
+/**
  * sysfs_root(), procfs_root(), tracefs_root(), bpffs_root() - where these file systems are
  *
  * Tests move them by SYSFS_PATH, PROCFS_PATH, TRACEFS_PATH and BPF_PATH; perf ignores these if its file
@@ -79,6 +86,13 @@ int set_debugfs_root(const char *path);
  * clock_ns() - CLOCK_MONOTONIC in nanoseconds
  */
 uint64_t clock_ns(void);
+
+/**
+ * use_locale() - take the user's locale for characters, digits and texts of errors
+ *
+ * The C library opens files for each part of a locale. No other part changes what perf does.
+ */
+void use_locale(void);
 
 /** shown_arg() - an argument for messages: "''" if it is empty, otherwise as it is */
 static inline const char *shown_arg(const char *arg)
