@@ -250,7 +250,8 @@ int main(int argc, char **argv)
 		driver.target.argc = argc - optind - 1;
 		if (workload__fork(&driver.workload, driver.target.argv, false))
 			return 1;
-		if (!driver.target.system_wide && !driver.target.cpu_list)
+		if (!driver.target.system_wide && !driver.target.cpu_list &&
+		    !target__is_attached(&driver.target))
 			driver.options.workload = driver.workload.pid;
 	} else if (!target__is_attached(&driver.target) && !driver.target.cpu_list) {
 		driver.target.system_wide = true;

@@ -31,6 +31,27 @@ total() {
 	awk -F '\t' -v name="$1" -v event="${3:-0}" '$1 == "total" && $2 == event && $3 == name { print $4 }' "$2"
 }
 
+# samples_of PID FILE : print how many samples this process has
+samples_of() {
+	awk -F '\t' -v pid="$1" '$1 == "entry" && $4 == pid { nr += $8 } END { print nr + 0 }' "$2"
+}
+
+# samples_of_others FILE PID... : print how many samples all but these processes have
+samples_of_others() {
+	local file=$1
+	shift
+	awk -F '\t' -v pids=" $* " '$1 == "entry" && !index(pids, " " $4 " ") { nr += $8 }
+		END { print nr + 0 }' "$file"
+}
+
+# strangers HZ [pid PID | comm NAME | cgroup DIR]... : print how many samples of others these can have at most:
+# after a hidden switch, the programs take the next task for the one before. Needs a witness.
+strangers() {
+	local hz=$1
+	shift
+	echo $(($(excess ns "$@") / (1000000000 / hz) + $(excess hidden "$@")))
+}
+
 # adds_up FILE : samples of all kinds and losses are what the event counted, within half a percent: at each
 # CPU's start and end a part of a period is in the one and not in the other
 adds_up() {

@@ -23,20 +23,27 @@ teardown() {
 
 @test "a command's samples are those of its tasks, and of its children" {
 	background /dev/null "$WORKLOADS/spin" 1000000000000
-	sampled -F 997 cpu-clock sh -c '"$0" 200000000; "$0" 200000000' "$WORKLOADS/spin" >"$T/out"
-	awk -F '\t' '$1 == "entry" { nr[$6] += $8 } END { for (name in nr) print name, nr[name] }' "$T/out" >"$T/names"
-	[ "$(awk '$1 == "spin" { print $2 }' "$T/names")" -gt 20 ]
-	refute grep -v '^sh \|^spin \|^sampler ' "$T/names"
-	# both of them
-	[ "$(awk -F '\t' '$1 == "entry" && $6 == "spin" { print $4 }' "$T/out" | sort -u | wc -l)" = 2 ]
+	# shellcheck disable=SC2016 # the inner shell's
+	local command='echo $$ >"$1"; "$0" 200000000 & echo $! >>"$1"; wait; "$0" 200000000 & echo $! >>"$1"; wait' pids
+	begin_witness
+	sampled -F 997 cpu-clock sh -c "$command" "$WORKLOADS/spin" "$T/pids" >"$T/out"
+	end_witness
+	mapfile -t pids <"$T/pids"
+	# both of them, and their shell, before it has that name, too
+	[ "$(samples_of "${pids[1]}" "$T/out")" -gt 20 ]
+	[ "$(samples_of "${pids[2]}" "$T/out")" -gt 20 ]
+	[ "$(samples_of_others "$T/out" "${pids[@]}")" -le "$(strangers 997 pid "${pids[0]}" pid "${pids[1]}" pid "${pids[2]}")" ]
 }
 
 @test "samples of -p are those of the process, until it ends" {
 	background /dev/null "$WORKLOADS/spin" 1000000000000
 	spin=$!
-	sampled -d 500 -k 0x18 -F 997 -p "$spin" cpu-clock >"$T/out"
-	[ "$(total kept.nr "$T/out")" -gt 20 ]
-	[ "$(awk -F '\t' '$1 == "entry" { print $4, $5 }' "$T/out" | sort -u)" = "$spin $spin" ]
+	begin_witness
+	sampled -k 0x18 -F 997 -p "$spin" cpu-clock "$WORKLOADS/ran" 0.3 "$spin" >"$T/out"
+	end_witness
+	[ "$(samples_of "$spin" "$T/out")" -gt 20 ]
+	[ "$(samples_of_others "$T/out" "$spin")" -le "$(strangers 997 pid "$spin")" ]
+	[ "$(awk -F '\t' -v pid="$spin" '$1 == "entry" && $4 == pid { print $5 }' "$T/out" | sort -u)" = "$spin" ]
 	[ "$(total other.nr "$T/out")" -gt 0 ]
 }
 
@@ -61,10 +68,11 @@ teardown() {
 
 @test "stacks reach from the innermost function to the outermost, and are cut where asked for" {
 	background /dev/null "$WORKLOADS/kernelwork" 100000000000
-	sampled -d 400 -F 997 -p $! cpu-clock >"$T/out"
+	local pid=$!
+	sampled -F 997 -p $pid cpu-clock "$WORKLOADS/ran" 0.3 $pid >"$T/out"
 	[ "$(awk -F '\t' '$1 == "entry" && $7 == "k" && $10 > 1 && $11 > 0' "$T/out" | wc -l)" -gt 0 ]
 	[ "$(awk -F '\t' '$1 == "entry" && $7 == "u" && $10 > 0' "$T/out" | wc -l)" = 0 ]
-	sampled -d 400 -n 1 -F 997 -p $! cpu-clock >"$T/cut"
+	sampled -n 1 -F 997 -p $pid cpu-clock "$WORKLOADS/ran" 0.3 $pid >"$T/cut"
 	refute awk -F '\t' '$1 == "entry" && ($10 > 1 || $11 > 1) { found = 1; print } END { exit !found }' "$T/cut"
 	[ "$(total truncated.nr "$T/cut")" -gt 0 ]
 }
@@ -78,11 +86,15 @@ teardown() {
 	done
 	wait_for grep -q . "$top/a/below/cgroup.procs"
 	wait_for grep -q . "$top/b/cgroup.procs"
-	sampled -d 500 -k 0x18 -F 997 -G "$name/a" cpu-clock >"$T/out"
-	[ "$(total kept.nr "$T/out")" -gt 10 ]
-	[ "$(awk -F '\t' '$1 == "entry" { print $4 }' "$T/out" | sort -u)" = "${pids[0]}" ]
-	sampled -d 500 -k 0x18 -F 997 -G "$name" cpu-clock >"$T/both"
-	[ "$(awk -F '\t' '$1 == "entry" { print $4 }' "$T/both" | sort -u)" = "$(printf '%s\n' "${pids[@]}" | sort)" ]
+	begin_witness
+	sampled -a -k 0x18 -F 997 -G "$name/a" cpu-clock "$WORKLOADS/ran" 0.3 "${pids[0]}" >"$T/out"
+	sampled -a -k 0x18 -F 997 -G "$name" cpu-clock "$WORKLOADS/ran" 0.3 "${pids[@]}" >"$T/both"
+	end_witness
+	[ "$(samples_of "${pids[0]}" "$T/out")" -gt 10 ]
+	[ "$(samples_of_others "$T/out" "${pids[0]}")" -le "$(strangers 997 pid "${pids[0]}")" ]
+	[ "$(samples_of "${pids[0]}" "$T/both")" -gt 10 ]
+	[ "$(samples_of "${pids[1]}" "$T/both")" -gt 10 ]
+	[ "$(samples_of_others "$T/both" "${pids[@]}")" -le "$(strangers 997 pid "${pids[0]}" pid "${pids[1]}")" ]
 }
 
 # is_stopped PID
