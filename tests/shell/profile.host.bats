@@ -4,6 +4,7 @@
 # code. cpu-clock needs no PMU.
 
 load helpers
+load shared
 load cgroups
 load sample
 
@@ -222,15 +223,25 @@ has_parts() {
 	rm -f "/tmp/perf-$!.map"
 }
 
+# controlled WAY OPTION... : start a profile in the background, $!, that obeys tell (shared.bash). Its output
+# goes to $T/profile.
+controlled() {
+	local way=$1
+	shift
+	open_control ctl
+	background "$T/profile" perf profile "$way" --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 500 -a \
+		--control "fifo:$T/ctl.ctl,$T/ctl.ack" "$@"
+	tell ctl ping
+}
+
 @test "Ctrl-C ends a profile, which is printed, with status 0" {
 	local way
 	for way in --bpf --no-bpf; do
-		background "$T/text" perf profile $way --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 500 -a -v
-		wait_for test -d "/proc/$!/task"
-		sleep 1
+		controlled $way -v
+		spin 100000000
 		kill -INT $!
 		wait $!
-		grep -qE '^# [0-9,]+ samples stand for [0-9.]+ % of cpu-clock ' "$T/text"
+		grep -qE '^# [0-9,]+ samples stand for [0-9.]+ % of cpu-clock ' "$T/profile"
 	done
 }
 
@@ -247,20 +258,13 @@ has_parts() {
 }
 
 @test "sampling waits for --control, and obeys it" {
-	mkfifo "$T/ctl" "$T/ack"
-	background "$T/json" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 500 -a -j -D -1 \
-		--control "fifo:$T/ctl,$T/ack"
-	exec 7<>"$T/ctl" 8<>"$T/ack"
-	for word in ping enable disable stop; do
-		echo $word >&7
-		[ $word != enable ] || sleep 0.5
-		read -r -t 20 -N 4 answer <&8
-		[[ $answer == *ack* ]]
-		read -r -t 0.1 -N 1 rest <&8 || :
-	done
-	wait_for test -s "$T/json"
-	exec 7>&- 8>&-
-	grep '^{' "$T/json" >"$T/rows"
+	controlled --bpf -j -D -1
+	tell ctl enable
+	spin 100000000
+	tell ctl disable
+	tell ctl stop
+	wait $!
+	grep '^{' "$T/profile" >"$T/rows"
 	in_range "$(account "$T/rows" samples)" 1 100000
 }
 
