@@ -13,11 +13,7 @@ setup() {
 }
 
 teardown() {
-	local pid
-	for pid in "${jobs_started[@]}"; do
-		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
-	done
-	wait 2>/dev/null || :
+	end_jobs
 	rm -f "$ATTR_MAP" "${ATTR_MAP}b"
 	rm -rf "${ATTR_MAP}_lock"
 	rm -rf "${ATTR_MAP}b_lock"

@@ -26,11 +26,7 @@ setup() {
 }
 
 teardown() {
-	local pid
-	for pid in "${jobs_started[@]}"; do
-		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
-	done
-	wait 2>/dev/null || :
+	end_jobs
 	rm -f "$ATTR_MAP"
 	rm -rf "${ATTR_MAP}_lock"
 	[ -n "${mine:-}" ] || return 0

@@ -15,11 +15,7 @@ setup() {
 }
 
 teardown() {
-	local pid
-	for pid in "${jobs_started[@]}"; do
-		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
-	done
-	wait 2>/dev/null || :
+	end_jobs
 	! mountpoint -q "$T/bpf" || umount "$T/bpf"
 	rm -f "$ATTR_MAP"
 	rm -rf "${ATTR_MAP}_lock"

@@ -52,11 +52,21 @@ end_jobs() {
 	settings_before=()
 	for pid in "${jobs_started[@]}"; do
 		# Jobs of background() have a process group, with commands that outlived a killed perf.
-		kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
+		is_others "$pid" || kill -KILL -- "-$pid" "$pid" 2>/dev/null || :
 	done
 	wait 2>/dev/null || :
 	jobs_started=()
 	let_tasks_be
+}
+
+# is_others PID : this number is now that of a process which this shell has not started. A busy machine uses
+# the number of an ended job again within seconds.
+is_others() {
+	local stat
+	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+	# state, parent ...
+	read -r -a stat <<<"${stat##*) }"
+	[ "${stat[1]}" != "$BASHPID" ]
 }
 
 # -g, because load is a function

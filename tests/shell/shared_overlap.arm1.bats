@@ -33,7 +33,6 @@ right() {
 		both_window c $U,cs -- sh -c 'trap "" TERM; "$0" 2 500000 2 >"$1"' "$WORKLOADS/gang" "$T/gang"
 		wait_for grep -q ready "$T/gang"
 		gang=$(pgrep -x gang)
-		jobs_started+=("$gang")
 		found_gang
 		both_window p $U -p "$gang"
 		both_window t cs,$U -t "${tids[0]}"

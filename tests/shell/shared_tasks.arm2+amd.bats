@@ -222,7 +222,6 @@ is_fifo() {
 		both_window c page-faults:u,cs -- sh -c 'trap "" TERM; "$0" 3 100000 20 >"$1"' "$WORKLOADS/gang" "$T/gang"
 		wait_for grep -q ready "$T/gang"
 		gang=$(pgrep -x gang)
-		jobs_started+=("$gang")
 		both_window p page-faults:u,cs -p "$gang"
 		both_window t page-faults:u,cs -t "$gang"
 		tell_all enable p t c

@@ -56,6 +56,26 @@ fails() {
 	[ "$(cat "$T/setting")" = 1 ]
 }
 
+@test "a process with the number of an ended job goes on" {
+	unshare -p true || skip_or_fail "no pid namespaces here"
+	[ -e /proc/sys/kernel/ns_last_pid ] || skip_or_fail "this kernel does not let us choose numbers"
+	# Nobody else takes numbers there. The subshell is not their process 1, which gets all orphans.
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare --fork --pid --mount-proc bash -ec '(
+		. "$0/helpers.bash"
+		background /dev/null true
+		job=$!
+		wait $job
+		background /dev/null sleep 1000
+		child=$!
+		sh -c "echo $((job - 1)) >/proc/sys/kernel/ns_last_pid; setsid sleep 1000 & echo \$!" >"$1"
+		[ "$(cat "$1")" = $job ]
+		end_jobs
+		[ -d /proc/$job ]
+		[ ! -d /proc/$child ])
+		exit $?' "$BATS_TEST_DIRNAME" "$T/number"
+}
+
 @test "the tests take the same of several cgroup mounts as perf" {
 	unshare -m true || skip_or_fail "no mount namespaces here"
 	mkdir "$T/second"
