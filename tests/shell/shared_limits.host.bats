@@ -146,12 +146,14 @@ END
 			}
 			exit bad || nr != 3
 		}' "$T/said"
-	missing=$(missed events pid "$gang") extra=$(excess events pid "$gang")
+	missing=$(missed events comm gang) extra=$(excess events comm gang)
 	same outside 2 page-faults 5
 	nothing_left
 }
 
 @test "any next session cleans up after one that died outside a pid namespace" {
+	local missing extra
+	begin_witness
 	gang 2 1000 5
 	both_window living page-faults -p "$gang"
 	tell living enable
@@ -170,6 +172,8 @@ END
 	work
 	tell living disable
 	finish living
+	end_witness
+	missing=$(missed events comm gang) extra=$(excess events comm gang)
 	same living 2 page-faults 15
 	nothing_left
 }
