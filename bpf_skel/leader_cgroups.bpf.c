@@ -291,16 +291,11 @@ static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bo
 SEC("raw_tp")
 int on_cgroup_sync(void *ctx __attribute__((unused)))
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	__u32 cpu;
+	struct cpu_state *state = begin_sync(&cpu);
 
 	if (!state)
 		return 0;
-	if (state->busy) {
-		state->nested++;
-		return 0;
-	}
-	begin_change(state);
 	update_cgroup(state, cpu, false);
 	end_change(state);
 	return 1;

@@ -38,6 +38,26 @@ static __always_inline void end_change(struct cpu_state *state)
 	*(volatile __u64 *)&state->busy = 0;
 }
 
+/*
+ * Begin a test run that changes this CPU's state.
+ * Return: the state; NULL: another change is under way.
+ */
+static __always_inline struct cpu_state *begin_sync(__u32 *cpu)
+{
+	struct cpu_state *state;
+
+	*cpu = bpf_get_smp_processor_id();
+	state = bpf_map_lookup_elem(&cpus, cpu);
+	if (!state)
+		return NULL;
+	if (state->busy) {
+		state->nested++;
+		return NULL;
+	}
+	begin_change(state);
+	return state;
+}
+
 static __attribute__((noinline)) long read_foreign(__u32 slot, __u32 idx,
 						   struct bpf_perf_event_value *now)
 {

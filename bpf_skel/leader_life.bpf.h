@@ -5,17 +5,7 @@
 /* Part of leader_tasks.bpf.c, not a header: following a task's fork, exec and end. */
 #include <linux/bpf.h>
 
-#include "leader_registry.h"
 #include "leader_tasks.bpf.h"
-
-/* Sessions, events, scopes. Key 0. User space writes it under the lock, all read it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct registry);
-	__uint(max_entries, 1);
-} registry SEC(".maps");
 
 static __always_inline __u32 child_scope_set(__u32 scope_set)
 {

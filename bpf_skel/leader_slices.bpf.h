@@ -9,18 +9,7 @@
  * events are added to the scope set's cells.
  */
 #include "leader_cpu.bpf.h"
-
-/*
- * Scope sets. User space writes it under the lock; programs write `members`, and on_mkdir
- * also `parent` and `set`.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct reg_scope_set);
-	__uint(max_entries, MAX_SCOPE_SETS);
-} scope_sets SEC(".maps");
+#include "leader_scopes.bpf.h"
 
 /* Sets of events. User space writes it under the lock. */
 struct {

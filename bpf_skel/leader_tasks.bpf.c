@@ -20,13 +20,17 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("raw_tp/sched_switch")
 int on_task_switch(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u64 next = ctx->args[2];
+	struct task_bucket *bucket = bucket_of(next);
 	__u32 cpu = bpf_get_smp_processor_id(), scope_set;
 	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
-	__u64 next = ctx->args[2];
 
-	if (!state)
+	if (!state || !bucket)
 		return 0;
-	scope_set = scope_set_of(next);
+	/* Most switches: no session counts the task that goes, nor the one that comes. */
+	if (!bucket->nr && !state->scope_set[SCOPE_SET_TASK])
+		return 0;
+	scope_set = scope_set_in(bucket, next);
 	if (state->scope_set[SCOPE_SET_TASK] == scope_set)
 		return 0;
 	if (state->busy) {
@@ -53,16 +57,11 @@ int on_task_switch(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp")
 int on_task_sync(void *ctx __attribute__((unused)))
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	__u32 cpu;
+	struct cpu_state *state = begin_sync(&cpu);
 
 	if (!state)
 		return 0;
-	if (state->busy) {
-		state->nested++;
-		return 0;
-	}
-	begin_change(state);
 	charge(state, cpu, SCOPE_SET_TASK, state->scope_set[SCOPE_SET_TASK],
 	       scope_set_of(bpf_get_current_task()), false, 0);
 	end_change(state);

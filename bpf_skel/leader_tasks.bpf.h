@@ -34,16 +34,17 @@ struct {
 
 static __always_inline struct task_bucket *bucket_of(__u64 task)
 {
-	/* The low bits of addresses are equal. A constant of 32 bits is loaded in fewer steps. */
-	__u32 idx = (__u32)(task >> 6) * 0x9e3779b1U >> (32 - BUCKET_BITS);
+	/*
+	 * Six low bits of addresses are equal, so 26 of the product matter: this is 0.618 of 2^26, and odd.
+	 * Constants and numbers of 32 bits take fewer steps.
+	 */
+	__u32 idx = (__u32)task * 0x278dde7U >> (32 - BUCKET_BITS);
 
 	return bpf_map_lookup_elem(&buckets, &idx);
 }
 
-static __always_inline __u64 *look_up(__u64 task)
+static __always_inline __u64 *look_up(struct task_bucket *bucket, __u64 task)
 {
-	struct task_bucket *bucket = bucket_of(task);
-
 	/* Only nr shows that the task is nowhere: nr and address are never of the same moment. */
 	if (!bucket || !bucket->nr)
 		return NULL;
@@ -52,21 +53,31 @@ static __always_inline __u64 *look_up(__u64 task)
 	return bpf_map_lookup_elem(&tasks, &task);
 }
 
-/* Return: the entry of a task; NULL: no session counts it. */
-static __always_inline __u64 *find_task(__u64 task)
+/* Return: the entry of a task whose bucket this is; NULL: no session counts it. */
+static __always_inline __u64 *find_in(struct task_bucket *bucket, __u64 task)
 {
-	__u64 *entry = look_up(task);
+	__u64 *entry = look_up(bucket, task);
 
 	/* Otherwise the compiler keeps only the reason for NULL, and the verifier cannot follow. */
 	barrier_var(entry);
 	return entry;
 }
 
-static __always_inline __u32 scope_set_of(__u64 task)
+static __always_inline __u64 *find_task(__u64 task)
 {
-	__u64 *entry = find_task(task);
+	return find_in(bucket_of(task), task);
+}
+
+static __always_inline __u32 scope_set_in(struct task_bucket *bucket, __u64 task)
+{
+	__u64 *entry = find_in(bucket, task);
 
 	return entry ? TASK_SCOPE_SET(*entry) : 0;
+}
+
+static __always_inline __u32 scope_set_of(__u64 task)
+{
+	return scope_set_in(bucket_of(task), task);
 }
 
 static __always_inline void add_member(__u32 scope_set, long nr)

@@ -2,7 +2,7 @@
 /*
  * Sampling: on_sample runs at each overflow of a sampling event, and counts the sample in the tables of
  * all sessions that want it. util/sample/sample_object.c loads it, with the leader's maps in place of
- * those in leader_events.bpf.h and of `scope_sets` and `registry`.
+ * those in leader_events.bpf.h and leader_scopes.bpf.h.
  *
  * on_sample can run in an NMI, between any two instructions of other programs. It only looks up elements of
  * arrays and writes memory that no other program writes. The kernel drops overflows that occur while
@@ -14,7 +14,7 @@
  */
 #include "kernel_types.bpf.h"
 #include "leader_events.bpf.h"
-#include "leader_registry.h"
+#include "leader_scopes.bpf.h"
 #include "sample.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -23,22 +23,6 @@ const volatile __u32 nr_cpus = 1;
 const volatile __u32 slot;
 const volatile bool weighs_count; /* samples weigh what the event counted since the last one */
 const volatile __u32 gen;	  /* of this instance */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct registry);
-	__uint(max_entries, 1);
-} registry SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct reg_scope_set);
-	__uint(max_entries, MAX_SCOPE_SETS);
-} scope_sets SEC(".maps");
 
 /* The sampling events, at slot * nr_cpus + CPU. */
 struct {
