@@ -50,6 +50,8 @@ endif
 export PKG_CONFIG
 
 LIBS := libbpf libelf zlib json-c libcap
+ONE_OF_EACH := bpf_object__load elf_begin crc32 json_tokener_parse_ex cap_get_proc
+comma := ,
 
 # These goals compile nothing: they run no pkg-config, and the compiler only to name $(O).
 BUILDS := $(filter-out install uninstall dist clean help,$(or $(MAKECMDGOALS),all))
@@ -83,7 +85,15 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSRO
 	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(HARDENING_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS)
-ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap) -lm
+
+# perf contains its libraries if their archives are there: each library outside takes 150,000
+# instructions of every start. SHARED_LIBS=1 leaves them outside, as distributions want it.
+SHARED := $(or $(filter 1,$(SHARED_LIBS) $(SANITIZE)),$(filter -static%,$(CFLAGS) $(LDFLAGS)))
+ARCHIVES := $(if $(BUILDS),$(if $(SHARED),,-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs $(LIBS) 2>/dev/null) -Wl,-Bdynamic))
+ARCHIVES := $(if $(ARCHIVES),$(shell printf 'int main(void) { return 0; }\n' | $(CC) -w $(SYSROOT_CFLAGS) -fPIE \
+	$(SYSROOT_LDFLAGS) -pie -x c - -o /dev/null $(patsubst %,-Wl$(comma)-u$(comma)%,$(ONE_OF_EACH)) \
+	$(ARCHIVES) -lm 2>/dev/null && echo '$(ARCHIVES)'))
+ALL_LIBS := $(or $(ARCHIVES),$(if $(BUILDS),$(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap))) -lm
 ifeq ($(SANITIZE),1)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZERS)
@@ -130,7 +140,7 @@ all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
+	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 SHARED_LIBS=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
 
 deps: ## install what building and testing need (elsewhere than on Debian: name it)
 	$(Q)scripts/deps
@@ -143,8 +153,8 @@ $(O)/probed: scripts/probe scripts/packages
 
 # The flags of the last build: other flags rebuild everything.
 $(O)/flags: FORCE | $(O)/probed
-	$(Q)echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
-		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@
+	$(Q)echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' | cmp -s - $@ || \
+		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' >$@
 
 $(O)/perf: $(O)/perf.o $(OBJS)
 	$(say) LINK $@

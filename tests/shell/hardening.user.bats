@@ -58,6 +58,18 @@ has() {
 	readelf -W --dyn-syms "$O/perf" | grep -q ' __vasprintf_chk@'
 }
 
+@test "perf contains its libraries, except with SHARED_LIBS=1, -static or sanitizers" {
+	has_default_flags
+	commands
+	has ld -Wl,-Bstatic || skip_or_fail "no archives of the libraries here"
+	refute grep -qE 'NEEDED.*lib(bpf|elf|z|json-c|cap)\.so' <(readelf -dW "$O/perf")
+	for flags in SHARED_LIBS=1 LDFLAGS=-static SANITIZE=1; do
+		commands "$flags"
+		has ld -lbpf
+		refute has ld -Wl,-Bstatic
+	done
+}
+
 @test "BPF programs have no hardening" {
 	commands
 	for flag in -fstack-protector -D_FORTIFY_SOURCE -fPIE -pie; do
