@@ -70,25 +70,49 @@ bool scope_set__of_cgroups(const struct scope_tables *c, int scope_set)
 
 /* --- scope sets --- */
 
+/* Return: where the cells of a scope set end, @first receives where they begin; both 0: it has none. */
+static __u32 end_of_cells(const struct scope_tables *c, __u32 scope_set, __u32 *first)
+{
+	__u32 end;
+
+	*first = 0;
+	if (c->scope_set[scope_set].state == REG_FREE)
+		return 0;
+	*first = shared_nr(&c->scope_set[scope_set].cell, MAX_CELLS);
+	end = *first + scope_set_nr(c, scope_set);
+	return end < MAX_CELLS ? end : MAX_CELLS;
+}
+
+/* The cells up to the end of the first chunk in which no scope set has any. */
+static int cells_to_search(const struct scope_tables *c, __u32 nr_scope_sets)
+{
+	__u32 last = 0, first;
+
+	for (__u32 i = 1; i < nr_scope_sets; i++) {
+		__u32 end = end_of_cells(c, i, &first);
+
+		last = end > last ? end : last;
+	}
+	last = (last / CHUNK_CELLS + 2) * CHUNK_CELLS;
+	return last < MAX_CELLS ? last : MAX_CELLS;
+}
+
 /* The first gap between the cells of scope sets that is large enough and lies in one chunk. */
 static int find_cells(struct scope_tables *c, int nr)
 {
 	static const int word_bits = 64;
-	__u64 used[MAX_CELLS / 64] = {};
+	__u64 used[MAX_CELLS / 64]; /* 64 KB, of which only what is searched becomes memory */
 	__u32 nr_scope_sets = scope_set__nr(c);
-	int len = 0;
+	int nr_cells = cells_to_search(c, nr_scope_sets), len = 0;
 
+	memset(used, 0, nr_cells / 8);
 	for (__u32 i = 1; i < nr_scope_sets; i++) {
-		__u32 first, end;
+		__u32 first, end = end_of_cells(c, i, &first);
 
-		if (c->scope_set[i].state == REG_FREE)
-			continue;
-		first = shared_nr(&c->scope_set[i].cell, MAX_CELLS);
-		end = first + scope_set_nr(c, i);
-		for (__u32 cell = first; cell < end && cell < MAX_CELLS; cell++)
+		for (__u32 cell = first; cell < end && cell < (__u32)nr_cells; cell++)
 			used[cell / word_bits] |= 1ULL << cell % word_bits;
 	}
-	for (int cell = 0; cell < scope_tables__room(c, MAX_CELLS); cell++) {
+	for (int cell = 0; cell < nr_cells && cell < scope_tables__room(c, MAX_CELLS); cell++) {
 		/* Thousands of cgroups fill words from the first on. */
 		if (cell % word_bits == 0 && used[cell / word_bits] == ~0ULL) {
 			cell += word_bits - 1;
