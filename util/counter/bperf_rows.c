@@ -38,7 +38,7 @@ static bool is_ours(void *ctx, int scope_set)
 	const struct bperf_rows *scopes = ctx;
 
 	for_each_parent(bperf_leader__scope_tables(scopes->leader), walk, scope_set) {
-		if (scopes->row_of[walk.scope] >= 0)
+		if (scopes->row_after[walk.scope])
 			return true;
 	}
 	return false;
@@ -54,10 +54,10 @@ static int add_scope_set(struct bperf_rows *scopes, const struct scope_sets_view
 
 	/* A walk visits no scope twice, so there is room for all. */
 	for_each_parent(tables, walk, scope_set) {
-		int row = scopes->row_of[walk.scope];
+		int after = scopes->row_after[walk.scope];
 
-		if (row >= 0)
-			scopes->rows[nr_rows++] = row;
+		if (after)
+			scopes->rows[nr_rows++] = after - 1;
 	}
 	for (int event = 0; event < scopes->nr_events; event++) {
 		int pos = scope_set__event(tables, scope_set, scopes->slots[event]);
@@ -164,7 +164,7 @@ int bperf_rows__add(struct bperf_rows *scopes, int row, bool inherits, __u64 cgr
 	}
 	scope = scope__add(scopes->leader, slots, switches, scopes->nr_events, inherits, cgroup);
 	if (scope > 0 && row >= 0) {
-		scopes->row_of[scope] = row;
+		scopes->row_after[scope] = row + 1;
 		scopes->scope_of[row] = scope;
 	}
 	return scope;
@@ -177,7 +177,7 @@ void bperf_rows__drop(struct bperf_rows *scopes, int row)
 	if (!scope)
 		return;
 	scope__drop(scopes->leader, scope);
-	scopes->row_of[scope] = -1;
+	scopes->row_after[scope] = 0;
 	scopes->scope_of[row] = 0;
 }
 
@@ -252,13 +252,12 @@ int bperf_rows__init(struct bperf_rows *scopes, struct bperf_leader *leader,
 	scopes->nr_events = nr;
 	scopes->slots = malloc(nr * sizeof(*slots) + 1);
 	scopes->is_switches = malloc(nr * sizeof(*is_switches) + 1);
-	scopes->row_of = malloc(MAX_SCOPES * sizeof(*scopes->row_of));
+	scopes->row_after = calloc(MAX_SCOPES, sizeof(*scopes->row_after));
 	scopes->rows = malloc(MAX_SCOPES * sizeof(*scopes->rows));
-	if (!scopes->slots || !scopes->is_switches || !scopes->row_of || !scopes->rows)
+	if (!scopes->slots || !scopes->is_switches || !scopes->row_after || !scopes->rows)
 		return -ENOMEM;
 	memcpy(scopes->slots, slots, nr * sizeof(*slots));
 	memcpy(scopes->is_switches, is_switches, nr * sizeof(*is_switches));
-	memset(scopes->row_of, -1, MAX_SCOPES * sizeof(*scopes->row_of));
 	return bperf_rows__grow(scopes, nr_rows);
 }
 
@@ -266,7 +265,7 @@ void bperf_rows__clear(struct bperf_rows *scopes)
 {
 	free(scopes->slots);
 	free(scopes->is_switches);
-	free(scopes->row_of);
+	free(scopes->row_after);
 	free(scopes->rows);
 	free(scopes->scope_of);
 	free(scopes->totals);

@@ -21,7 +21,7 @@ struct bperf_rows {
 	int *is_switches; /* per slot, enum switch_event */
 	int nr_events;
 	int nr_rows;
-	int *row_of;   /* scope -> row; -1: it is another session's */
+	int *row_after; /* scope -> row, plus 1; 0: it is another session's. Memory only where used */
 	int *scope_of; /* row -> scope, 0: none */
 	int *rows;     /* work space: rows of the scope set that is read, MAX_SCOPES */
 	struct counts_values *totals; /* row x event x CPU, as of the last read */
