@@ -56,6 +56,7 @@ end_jobs() {
 	done
 	wait 2>/dev/null || :
 	jobs_started=()
+	end_exits
 	let_tasks_be
 }
 
@@ -453,6 +454,72 @@ missed() {
 # these, and the most nanoseconds or events that their counts can have too many
 excess() {
 	witnessed gained "$@"
+}
+
+# begin_exits COMM : until end_exits, the kernel traces the exits of tasks of that name, and their switches.
+# Plain events of a task end in perf_event_exit_task(). Where probes are not allowed, the trace has the
+# tracepoint before it, which is right before it since Linux 6.16.
+begin_exits() {
+	local tracing=/sys/kernel/tracing probe=perf_test_$$ event
+	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing
+	exits=$tracing/instances/$probe
+	mkdir "$exits"
+	exit_events=(sched/sched_process_exit)
+	if { echo "p:$probe/perf_exit perf_event_exit_task" >>$tracing/kprobe_events; } 2>/dev/null; then
+		echo "r:$probe/perf_exited perf_event_exit_task" >>$tracing/kprobe_events
+		exit_events=($probe/perf_exit $probe/perf_exited)
+	fi
+	echo "prev_comm == \"$1\"" >"$exits/events/sched/sched_switch/filter"
+	for event in "${exit_events[@]}"; do
+		echo "comm == \"$1\"" >"$exits/events/$event/filter"
+	done
+	for event in "${exit_events[@]}" sched/sched_switch; do
+		echo 1 >"$exits/events/$event/enable"
+	done
+}
+
+# end_exits : end the trace, if there is one; it is in $BATS_TEST_TMPDIR/exits
+end_exits() {
+	local event
+	[ -n "${exits:-}" ] || return 0
+	echo 0 >"$exits/tracing_on"
+	cat "$exits/trace" >"$BATS_TEST_TMPDIR/exits"
+	rmdir "$exits"
+	for event in "${exit_events[@]}"; do
+		[[ $event = sched/* ]] || echo "-:$event" >>/sys/kernel/tracing/kprobe_events
+	done
+	exits=
+}
+
+# switches_at_exits : print "INSIDE AFTER" for each traced exit: how many switches there were in
+# perf_event_exit_task(), or up to the last one where its end is not known, and how many there were after its
+# begin
+switches_at_exits() {
+	awk '
+		match($0, /-[0-9]+ +\[/) { pid = substr($0, RSTART + 1) + 0 }
+		/ (perf_exit|sched_process_exit): / { nr[pid] = ++exits; is_inside[pid] = 1 }
+		/ perf_exited: / { delete is_inside[pid] }
+		/ sched_switch: / && pid in nr {
+			is_last = /prev_state=[XZ]/
+			after[nr[pid]]++
+			inside[nr[pid]] += pid in is_inside && !is_last
+			# Another task may get this number.
+			if (is_last) { delete nr[pid]; delete is_inside[pid] }
+		}
+		END { for (i = 1; i <= exits; i++) print inside[i] + 0, after[i] + 0 }' "$BATS_TEST_TMPDIR/exits"
+}
+
+# switches_in_exits : print how many switches plain events can have and shared ones not: those of an exit after
+# the leader has seen it. Needs a trace.
+switches_in_exits() {
+	switches_at_exits | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# switches_after NR : print how many switches can have followed NR exits that went unseen, at most; without a
+# trace, the last switch of each
+switches_after() {
+	[ -e "$BATS_TEST_TMPDIR/exits" ] || { echo "$1"; return; }
+	switches_at_exits | sort -k 2 -rn | head -n "$1" | awk '{ sum += $2 } END { print sum + 0 }'
 }
 
 # unreleased [pid PID | comm NAME | cgroup DIR]... : print how many of their threads have ended without a

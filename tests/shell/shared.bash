@@ -225,13 +225,12 @@ as_shared() {
 # same NAME PERCENT EVENT [LEAST [MOST]] : the plain and shared counts of EVENT in that session differ by
 # at most PERCENT, and are in that range. If the machine hid switches, $missing events can be missing, and
 # $extra can be too many (missed and excess in helpers.bash). The session itself reports exits that the kernel
-# hid from BPF programs. Of each, two context switches may be counted: the last one, and a preemption on the
-# way there from perf_event_exit_task().
+# hid from BPF programs. The switches that follow these are counted: begin_exits traces how many there are.
 same() {
 	local unseen=0
 	as_shared "$3"
 	case $3 in
-	cs|cs:k|context-switches) unseen=$((2 * $(unseen_exits "$T/$1.err"))) ;;
+	cs|cs:k|context-switches) unseen=$(switches_after "$(unseen_exits "$T/$1.err")") ;;
 	esac
 	awk -F, -v name="$1" -v p="$2" -v event="$3" -v shared="$shared_event" -v least="${4:-0}" \
 		-v most="${5:-1e15}" -v missing="${missing:-0}" -v extra=$((${extra:-0} + unseen)) '
@@ -280,10 +279,11 @@ both_window() {
 
 # short_runs N EVENT,... : run N short sessions beside a long one that counts the gang, which works at each
 # tenth. They leave nothing, and the counts of the long one are right, as it counts events both ways. After
-# begin_witness, switches are exact except for hidden ones (without it, see right() in
+# begin_witness, switches are exact except for hidden ones and those at exits (without it, see right() in
 # shared_overlap.arm1.bats).
 short_runs() {
 	local i nr=$1
+	[ -z "${witness:-}" ] || begin_exits gang
 	both_window long "$2,cs" -p "$gang"
 	tell long enable
 	work
@@ -304,7 +304,9 @@ short_runs() {
 	finish long
 	if [ -n "${witness:-}" ]; then
 		end_witness
-		missing=$(missed hidden comm gang) extra=$(excess hidden comm gang) same long 0 cs $((nr / 10))
+		end_exits
+		missing=$(($(missed hidden comm gang) + $(switches_in_exits))) extra=$(excess hidden comm gang) \
+			same long 0 cs $((nr / 10))
 	else
 		same long 5 cs $((nr / 10))
 	fi

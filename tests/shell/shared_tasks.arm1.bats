@@ -21,36 +21,17 @@ U=instructions:u
 	nothing_left
 }
 
-# preempted_exits COMM : print how often tasks of that name were switched out in perf_event_exit_task()
-preempted_exits() {
-	awk -v comm="$1" '
-		/ perf_exit: / { inside[task()] = 1 }
-		/ perf_exited: / { delete inside[task()] }
-		/ sched_switch: / && task() in inside { nr++ }
-		END { print nr + 0 }
-		function task() { return match($0, comm "-[0-9]+") ? substr($0, RSTART, RLENGTH) : "" }' "$T/trace"
-}
-
 # exits_alike COMMAND... : its context switches counted both ways are equal but for switches in
-# perf_event_exit_task(): such a task has ended for the leader, not for its plain event. ftrace counts them.
+# perf_event_exit_task(): such a task has ended for the leader, not for its plain event
 exits_alike() {
-	local tracing=/sys/kernel/tracing event missing
-	echo 'p:perf_test/perf_exit perf_event_exit_task' >>$tracing/kprobe_events
-	echo 'r:perf_test/perf_exited perf_event_exit_task' >>$tracing/kprobe_events
-	echo >$tracing/trace
-	for event in perf_test/perf_exit perf_test/perf_exited sched/sched_switch; do
-		echo 1 >$tracing/events/$event/enable
-	done
+	begin_exits "${1##*/}"
 	with_shared context-switches
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/alike.out" -e "$events" "$@" >"$T/alike.err" 2>&1 3>&-
-	for event in perf_test/perf_exit perf_test/perf_exited sched/sched_switch; do
-		echo 0 >$tracing/events/$event/enable
-	done
-	cat $tracing/trace >"$T/trace"
-	echo >$tracing/kprobe_events
+	end_exits
 	clean "$T/alike.err"
-	[ "$(grep -c ' perf_exit: ' "$T/trace")" -gt 3 ]
-	missing=$(preempted_exits "${1##*/}") same alike 0 context-switches
+	[ "$(switches_at_exits | wc -l)" -gt 3 ]
+	missing=$(switches_in_exits) same alike 0 context-switches
+	rm "$T/exits"
 }
 
 @test "context switches are exact" {

@@ -38,13 +38,15 @@ has_pmu() {
 	background "$T/hide" "$WORKLOADS/hide_exits" 0
 	wait_for grep -q ready "$T/hide"
 	with_shared cs,page-faults:u
+	begin_exits forks
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/hidden.out" -e "$events" \
 		taskset -c 0 "$WORKLOADS/forks" 300 1000 >"$T/hidden.err" 2>&1 3>&-
+	end_exits
 	nr=$(unseen_exits "$T/hidden.err")
 	echo "$nr unseen" >&2
 	[ "$nr" -gt 0 ]
 	same hidden 0 page-faults:u 100
-	same hidden 0 cs 300
+	missing=$(switches_in_exits) same hidden 0 cs 300
 	nothing_left
 }
 

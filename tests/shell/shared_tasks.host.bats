@@ -8,6 +8,7 @@ load kept
 
 requirements() {
 	require_root
+	require_tracepoints
 }
 
 @test "1,000 short sessions beside a long one leave nothing, and the long one is right" {
