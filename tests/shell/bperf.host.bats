@@ -218,7 +218,7 @@ controlled() {
 say() {
 	local line
 	echo "$1" >&5
-	read -r -t 20 line <&6
+	read -r -t 300 line <&6
 	[ "$line" = ack ]
 }
 

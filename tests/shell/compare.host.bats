@@ -170,7 +170,7 @@ cpus=cpu-clock,context-switches,page-faults,cpu-migrations,dummy
 		for perf in perf "$DEBIAN_PERF"; do
 			got=0
 			# shellcheck disable=SC2086 # words
-			timeout 20 "$perf" $command >/dev/null 2>&1 3>&- </dev/null || got=$?
+			timeout 300 "$perf" $command >/dev/null 2>&1 3>&- </dev/null || got=$?
 			[ "$got" = "$([ "$perf" = perf ] && echo "$ours" || echo "$theirs")" ] || {
 				echo "$perf $command: status $got" >&2
 				return 1

@@ -116,11 +116,11 @@ elsewhere() {
 		perf stat --bpf-counters --bpf-attr-map "$1" -x, -o "$3/out" -D -1 \
 			--control "fifo:$3/ctl,$3/ack" -e page-faults:u -p $worker &
 		echo enable >&7
-		read -r -t 60 answer <&8
+		read -r -t 300 answer <&8
 		echo go >&9
 		while ! grep -q done "$3/did"; do sleep 0.02; done
 		echo stop >&7
-		read -r -t 60 answer <&8
+		read -r -t 300 answer <&8
 		exec 9>&-
 		wait' bash "$ATTR_MAP" "$WORKLOADS/faults" "$T" 2>"$T/err"
 	cat "$T/err" "$T/out"

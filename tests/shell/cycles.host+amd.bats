@@ -47,7 +47,7 @@ holdings() {
 # same_holdings FILE : as they were then, at last
 same_holdings() {
 	local i
-	for ((i = 0; i < 5; i++)); do
+	for ((i = 0; i < 60; i++)); do
 		holdings >"$T/holdings"
 		! cmp -s "$1" "$T/holdings" || return 0
 		sleep 1

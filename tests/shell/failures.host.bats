@@ -19,7 +19,7 @@ failing() {
 	local fault=$1
 	shift
 	err=$BATS_TEST_TMPDIR/err status=0
-	timeout 60 strace -qq -o /dev/null -e "inject=$fault" "$@" >/dev/null 2>"$err" 3>&- || status=$?
+	timeout 300 strace -qq -o /dev/null -e "inject=$fault" "$@" >/dev/null 2>"$err" 3>&- || status=$?
 	cat "$err"
 }
 

@@ -48,7 +48,7 @@ sessions() {
 	END
 }
 
-# run_one LINE : it ends by itself, within a minute, and not by an error of memory or a signal
+# run_one LINE : it ends by itself, within five minutes, and not by an error of memory or a signal
 run_one() {
 	local status=0 options='--bpf-counters --bpf-attr-map' line=$1
 	case $line in
@@ -60,7 +60,7 @@ run_one() {
 	bperf*) line="$line $options $ATTR_MAP" ;;
 	*) line="stat $options $ATTR_MAP ${line#stat }" ;;
 	esac
-	eval "timeout -k 5 60 $checked $line" >"$2" 2>&1 </dev/null 3>&- || status=$?
+	eval "timeout -k 5 300 $checked $line" >"$2" 2>&1 </dev/null 3>&- || status=$?
 	case $status in
 	0 | 1 | 129) return 0 ;;
 	esac

@@ -30,7 +30,7 @@ record() {
 # counts [OPTION...] : a shared run, else of all CPUs, counts right, and says nothing
 counts() {
 	[ $# != 0 ] || set -- -a
-	timeout 60 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults "$@" \
+	timeout 300 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults "$@" \
 		"$WORKLOADS/faults" 700 2>"$T/err"
 	in_range "$(field page-faults 1 "$T/out")" 700 100000000
 	diff /dev/null "$T/err"
@@ -38,7 +38,7 @@ counts() {
 
 # list : what perf bperf says at the end
 list() {
-	timeout 60 perf bperf list --bpf-attr-map "$ATTR_MAP" | tail -n 1
+	timeout 300 perf bperf list --bpf-attr-map "$ATTR_MAP" | tail -n 1
 }
 
 # begin OUT [MAP] : a run in the background, which counts context switches; its pid is $begun
@@ -85,7 +85,7 @@ forge() {
 	counts
 	forge
 	[ "$(list)" = "no events are shared through $ATTR_MAP" ]
-	[ "$(timeout 60 perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
+	[ "$(timeout 300 perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 	counts
 	counts -i
 	begin "$T/run"
@@ -100,7 +100,7 @@ forge() {
 	# shellcheck disable=SC2046 # words
 	$bpftool map update pinned "$ATTR_MAP" key 1 0 0 0 144 0 0 0 3 $(numbers 135 0) \
 		value $((forged & 255)) $((forged >> 8 & 255)) $((forged >> 16 & 255)) $((forged >> 24)) 0 0 0 0
-	timeout 60 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -a -e cs \
+	timeout 300 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -a -e cs \
 		"$WORKLOADS/faults" 700 2>"$T/err"
 	in_range "$(field cs 1 "$T/out")" 1 100000000
 	diff /dev/null "$T/err"
