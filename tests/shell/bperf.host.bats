@@ -153,8 +153,8 @@ nothing_of_series() {
 	mkdir "${ATTR_MAP}_lock"
 	exec 9<"${ATTR_MAP}_lock"
 	flock 9
-	background "$BATS_TEST_TMPDIR/out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs \
-		touch "$BATS_TEST_TMPDIR/started" 9<&-
+	background "$BATS_TEST_TMPDIR/out" env PERF_TEST_LOCK_MS=300000 perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -e cs touch "$BATS_TEST_TMPDIR/started" 9<&-
 	local perf=$!
 	wait_for waits_for_lock $perf
 	end_run INT $perf

@@ -51,12 +51,13 @@ END
 	nothing_left
 }
 
-# held_up OPTION... : a run that waits for the lock, with its list of threads made. It does not wait
-# longer than a second.
+# held_up OPTION... : a run that waits for the lock, with its list of threads made. It waits for longer than
+# a second, which would not be enough on a busy machine.
 held_up() {
 	exec 9<"${ATTR_MAP}_lock"
 	flock 9
-	background "$T/held.err" perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/held.out" --bpf-counters "$@" 9<&-
+	background "$T/held.err" env PERF_TEST_LOCK_MS=300000 perf stat --bpf-attr-map "$ATTR_MAP" -x, \
+		-o "$T/held.out" --bpf-counters "$@" 9<&-
 	held=$!
 	wait_for waits_for_lock "$held"
 }

@@ -273,8 +273,9 @@ has_open() {
 	mkdir "$LOCK"
 	exec 8<"$LOCK"
 	flock 8
-	background "$T/run" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs -- \
-		"$WORKLOADS/waiter" 8<&-
+	# A second is not enough for all below, on a busy machine.
+	background "$T/run" env PERF_TEST_LOCK_MS=300000 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a \
+		-e cs -- "$WORKLOADS/waiter" 8<&-
 	run=$!
 	wait_for has_open $run "$LOCK"
 	rmdir "$LOCK"

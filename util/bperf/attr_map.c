@@ -3,6 +3,7 @@
 
 #include "bpf_skel/leader.h"
 #include "util/bperf/attr_pin.h"
+#include "util/bperf/crash_point.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
 #include "util/lib/msg.h"
@@ -19,6 +20,7 @@
 #define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES  1024
 #define LOCK_TRIES   16
+#define LOCK_MS	     1000 /* how long a session waits at its start, and again at its end */
 
 /* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
 static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
@@ -185,7 +187,10 @@ int attr_map__each(struct attr_map *map,
 
 void attr_map__expect(struct attr_map *map, const char *otherwise)
 {
-	map->wait = (struct lock_wait){.left_ns = NSEC_PER_SEC, .otherwise = otherwise};
+	map->wait = (struct lock_wait){
+		.left_ns = crash_point__setting(CRASH_LOCK_MS, LOCK_MS) * NSEC_PER_MSEC,
+		.otherwise = otherwise,
+	};
 }
 
 void attr_map__never_wait(struct attr_map *map)

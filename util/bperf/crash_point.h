@@ -3,7 +3,7 @@
 #define PERF_BPERF_CRASH_POINT_H
 
 /*
- * Points between two changes for tests to end or stop a session, and limits that tests lower. Only the
+ * Points between two changes for tests to end or stop a session, and limits that tests change. Only the
  * perf of the tests, $(O)/tests/perf, has them (-DCRASH_POINTS): here the environment has no effect.
  */
 
@@ -14,6 +14,7 @@ enum crash_setting {
 	CRASH_MAX_TASKS,      /* PERF_TEST_MAX_TASKS: entries of the map of tasks */
 	CRASH_MAX_CGROUP_IDS, /* PERF_TEST_MAX_CGROUP_IDS: cgroups that on_mkdir can file */
 	CRASH_SERVE_MS,	      /* PERF_TEST_SERVE_MS: see foreign_followers.h */
+	CRASH_LOCK_MS,	      /* PERF_TEST_LOCK_MS: how long a session waits for locks */
 };
 
 /**
