@@ -467,7 +467,7 @@ begin_exits() {
 	exit_events=(sched/sched_process_exit)
 	if { echo "p:$probe/perf_exit perf_event_exit_task" >>$tracing/kprobe_events; } 2>/dev/null; then
 		echo "r:$probe/perf_exited perf_event_exit_task" >>$tracing/kprobe_events
-		exit_events=($probe/perf_exit $probe/perf_exited)
+		exit_events=("$probe/perf_exit" "$probe/perf_exited")
 	fi
 	echo "prev_comm == \"$1\"" >"$exits/events/sched/sched_switch/filter"
 	for event in "${exit_events[@]}"; do
