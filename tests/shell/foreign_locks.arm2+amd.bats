@@ -89,8 +89,10 @@ teardown() {
 	end_trace
 	read -r locks outside under programs < <(under_lock)
 	echo "# $locks locks, $outside waits without, $under with it, $programs of $n programs" >&3
-	# Once to begin, and at least four times for each of the two sessions.
-	[ "$locks" -ge 9 ]
+	# Each of the two sessions that count takes it once: to begin serving, or to hold the link. Both of the
+	# others take it to join, for each of two events, to have those served or to end serving, and to leave.
+	# The first one leaves while serving goes on, so it looks if it has to pin the link.
+	[ "$locks" = 13 ]
 	# The map of differences is put into place.
 	[ "$outside" -ge 1 ]
 	[ "$under" = 0 ]
@@ -143,8 +145,8 @@ is_stopped() {
 	end_trace
 	read -r locks outside under programs < <(under_lock)
 	echo "# $locks locks, $outside waits without, $under with it, $programs of $n programs" >&3
-	# The new leader is loaded under it, which waits.
-	[ "$locks" -ge 3 ]
+	# To join, for the event, and to leave. The new leader is loaded under it, which waits.
+	[ "$locks" = 3 ]
 	[ "$programs" = 0 ]
 	# The pinned program and the one that follows it, at least.
 	[ "$n" -ge 2 ]
@@ -169,8 +171,8 @@ is_stopped() {
 	end_trace
 	read -r locks outside under programs < <(under_lock)
 	echo "# $locks locks, $outside waits without, $under with it" >&3
-	# To join, to add its scope, and to leave.
-	[ "$locks" -ge 3 ]
+	# To join, for the event, and to leave; scopes have the lock of tasks.
+	[ "$locks" = 3 ]
 	[ "$under" = 0 ]
 	end_run "${jobs_started[0]}" INT 130
 	wait_for no_registry
