@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 12
+#define LEADER_LAYOUT 13
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -117,10 +117,13 @@ struct event_base {
 	__u64 enabled_ns; /* plus the time without one: enabled, but not running */
 	__u64 running_ns;
 	__u32 gen;	   /* incremented before another perf event comes here; never 0 then */
-	__u32 epoch;	   /* cpu_state.epoch plus 1; differs: the event must be reopened */
+	__u32 epoch;	   /* cpu_state.epoch plus 1, or EPOCH_*; differs: must be reopened */
 	__u32 flags;	   /* EVENT_* */
 	__u32 foreign_idx; /* EVENT_FOREIGN: index in the slot's array of `foreign` */
 };
+
+#define EPOCH_NEVER    0 /* the slot has had no event on this CPU */
+#define EPOCH_REPLACED 2 /* its last event is gone, and another one is on its way */
 
 #define EVENT_FOREIGN  1 /* another leader opened it: read its array */
 #define EVENT_SWITCHES 2 /* counts context switches, in kernel mode */
@@ -151,13 +154,14 @@ struct cpu_state {
 	__u64 cgroup; /* number of the running task's cgroup, for scope_set[SCOPE_SET_CGROUP] */
 	__u32 cgroup_epoch; /* cgroup_clock.epoch of that lookup */
 	__u32 fresh[2];	    /* scope sets of the tasks whose events were read... */
-	__u32 mode;	    /* MODE_*; user space writes it under the lock */
+	__u32 mode;	    /* MODE_*; changed by atomic operations */
 	__u64 fresh_task;   /* ...at the switch to this task; 0: none */
 	__u64 next;	    /* scratch of on_cgroup_switch */
 	__u64 lost;	    /* switches not charged, as the CPU was busy */
 	__u64 nested;	    /* syncs that did nothing, as another one was under way */
-	__u64 up_ns;	    /* CLOCK_MONOTONIC when it last came online; 0: it always was */
-	__u32 epoch;	    /* even; each step of going offline adds 2 */
+	__u64 up_ns;  /* CLOCK_MONOTONIC when it last came online; 0: it always was, or is coming */
+	__u64 gap_ns; /* time online with dead events, until these were opened or it went again */
+	__u32 epoch;  /* even; each step of going offline adds 2 */
 	__u32 is_leaving;   /* 1 from its first step offline until it comes back */
 	__u64 foreign_runs; /* test runs of on_switch by foreign followers, while not served */
 	__u64 serve_until_ns; /* CLOCK_MONOTONIC of the end of MODE_SERVE; 0: a session maintains it */
@@ -174,7 +178,9 @@ struct cpu_state {
 
 /* cpu_state.mode */
 #define MODE_SERVE   1 /* foreign followers read each switch's counts */
-#define MODE_FOREIGN 2 /* some events belong to other leaders */
+#define MODE_CAREFUL 2 /* switches ask about each event before they read it, for these reasons: */
+#define MODE_DEAD    4 /* events may be dead, as the CPU went; on_hotplug sets it */
+#define MODE_FOREIGN 8 /* some events belong to other leaders */
 
 /* A cgroup with its own scope set. `cgroup_ids` has the position for the cgroup's number. */
 struct reg_cgroup {
@@ -324,7 +330,7 @@ enum reg_state {
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
 static_assert(sizeof(struct event_base) == 40, "shared layout");
 static_assert(sizeof(struct cpu_state) ==
-		      120 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
+		      128 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
 	      "shared layout");
 #endif
 

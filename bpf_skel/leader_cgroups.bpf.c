@@ -166,6 +166,8 @@ static long end_fresh(__u32 i, struct slice *slice)
 	snap = &slice->snapshot[slot];
 	if (snap->gen == gen)
 		add_difference(slice, i, snap, &now);
+	else
+		note_dead(slice);
 	set_snapshot(snap, &now, gen);
 	return 0;
 }

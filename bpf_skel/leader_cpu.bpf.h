@@ -73,11 +73,27 @@ static __always_inline long read_own(__u32 slot, __u32 cpu, struct bpf_perf_even
 	return bpf_perf_event_read_value(&events, (__u64)slot * nr_cpus + cpu, now, sizeof(*now));
 }
 
-static __always_inline long read_event(const struct event_base *base, __u32 slot, __u32 cpu,
-				       struct bpf_perf_event_value *now)
+static __always_inline long read_any(const struct event_base *base, __u32 slot, __u32 cpu,
+				     struct bpf_perf_event_value *now)
 {
 	return base->flags & EVENT_FOREIGN ? read_foreign(slot, base->foreign_idx, now) :
 					     read_own(slot, cpu, now);
+}
+
+/*
+ * Return: whether nobody has opened the event since this CPU came back. While the CPU goes, its
+ * events still count.
+ */
+static __always_inline bool is_stale(const struct cpu_state *state, const struct event_base *base)
+{
+	return base->epoch != state->epoch + 1 && !state->is_leaving;
+}
+
+/* Read an event; a dead one, which would give the same value for ever, fails. */
+static __always_inline long read_event(const struct cpu_state *state, const struct event_base *base,
+				       __u32 slot, __u32 cpu, struct bpf_perf_event_value *now)
+{
+	return is_stale(state, base) ? -2 /* ENOENT */ : read_any(base, slot, cpu, now);
 }
 
 static __always_inline void set_snapshot(struct event_reading *snap,

@@ -56,7 +56,7 @@ static long serve_one(__u32 i, struct serving *serving)
 	diff->counter = diff->enabled = diff->running = 0;
 	if (serving->only_zeros)
 		return 0;
-	if (read_event(base, slot, serving->cpu, &now)) {
+	if (read_event(state, base, slot, serving->cpu, &now)) {
 		last->gen = 0;
 		return 0;
 	}

@@ -69,7 +69,7 @@ static __always_inline bool read_failed(struct slice *slice, struct event_readin
 	if (!(is_quick ?
 		      bpf_perf_event_read_value(&events, (__u64)slot * slice->stride + slice->cpu,
 						now, sizeof(*now)) :
-		      read_event(&slice->state->base[slot], slot, slice->cpu, now)))
+		      read_event(slice->state, &slice->state->base[slot], slot, slice->cpu, now)))
 		return false;
 	snap->gen = 0;
 	snap->failed++;
@@ -103,6 +103,13 @@ static long note_failed(__u32 kind, struct slice *slice)
 	return 0;
 }
 
+/* A slice began before a session opened the event of a CPU that came back: that reading failed. */
+static __always_inline void note_dead(struct slice *slice)
+{
+	if (slice->state->mode & MODE_DEAD)
+		bpf_loop(NR_SCOPE_SET_KINDS, note_failed, slice, 0);
+}
+
 /*
  * Add one event of the slice that ends to the scope set. A context switch that the kernel has not
  * counted yet belongs to the task that goes.
@@ -127,6 +134,8 @@ static __always_inline long end_one(__u32 i, struct slice *slice, bool is_quick)
 		    now.enabled - snap->enabled_ns == now.running - snap->running_ns)
 			now.counter += slice->missing_from >> slice->from->is_switches[i] & 1;
 		add_difference(slice, i, snap, &now);
+	} else if (!is_quick) {
+		note_dead(slice);
 	}
 	set_snapshot(snap, &now, gen);
 	return 0;
@@ -243,7 +252,7 @@ static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum scop
 	struct slice slice = {
 		.state = state,
 		.cpu = cpu,
-		.is_quick = at_switch && !(state->mode & MODE_FOREIGN),
+		.is_quick = at_switch && !(state->mode & MODE_CAREFUL),
 		.snapshot = state->snapshot[kind],
 	};
 	bool is_same;

@@ -19,15 +19,21 @@ struct sync {
 	struct cpu_state *state;
 	struct cpu_readings *row;
 	__u32 cpu;
+	bool has_dead; /* an event is dead */
+	__u64 gap_ns;  /* how long the CPU has been online again, if events may be dead */
 	__u64 mask[MASK_WORDS];
 };
 
-/* Read one event into the row. A failed read leaves the numbers as they were. */
+/*
+ * Read one event into the row. A failed read leaves the numbers as they were. A dead event gives
+ * its last values; the time since the CPU came back is enabled time.
+ */
 static long sync_event(__u32 slot, struct sync *sync)
 {
 	struct event_reading *to;
 	const struct event_base *base;
 	struct bpf_perf_event_value now;
+	__u64 enabled_ns;
 	long err;
 
 	slot %= MAX_EVENTS;
@@ -35,13 +41,20 @@ static long sync_event(__u32 slot, struct sync *sync)
 		return 0;
 	to = &sync->row->event[slot];
 	base = &sync->state->base[slot];
-	err = read_event(base, slot, sync->cpu, &now);
+	err = read_any(base, slot, sync->cpu, &now);
 	to->gen = base->gen;
 	to->err = -err;
 	if (err)
 		return 0;
 	to->counter = base->counter + now.counter;
-	to->enabled_ns = base->enabled_ns + now.enabled;
+	enabled_ns = base->enabled_ns + now.enabled;
+	if (sync->gap_ns && base->epoch & 1 && is_stale(sync->state, base)) {
+		sync->has_dead = true;
+		enabled_ns += sync->gap_ns;
+	}
+	/* If the CPU went with dead events and came again, its new time begins at 0. */
+	if (enabled_ns > to->enabled_ns)
+		to->enabled_ns = enabled_ns;
 	to->running_ns = base->running_ns + now.running;
 	return 0;
 }
@@ -57,6 +70,8 @@ static __always_inline int read_row(struct sync *sync, __u64 nr_slots)
 		return 0;
 	}
 	raise_seq(&sync->row->seq);
+	if (sync->state->mode & MODE_DEAD && sync->state->up_ns)
+		sync->gap_ns = bpf_ktime_get_ns() - sync->state->up_ns;
 	bpf_loop(nr_slots, sync_event, sync, 0);
 	raise_seq(&sync->row->seq);
 	return 1;
@@ -86,11 +101,37 @@ int on_sync(struct bpf_raw_tracepoint_args *ctx)
 	return sync.row && sync.state ? read_row(&sync, ctx->args[4]) : 0;
 }
 
+/* The last step is before the first task can run there. */
+static void come(struct cpu_state *state, __u32 *cpu, bool is_last)
+{
+	state->is_leaving = 0;
+	state->up_ns = is_last ? bpf_ktime_get_ns() : 0;
+	__sync_fetch_and_or(&state->mode, MODE_DEAD | MODE_CAREFUL);
+	wake_sessions(cpu);
+}
+
+/*
+ * At one of the steps the kernel takes the events away. If another program is reading, it also
+ * reads, and another step follows. A session that ends MODE_DEAD looks at the epoch after that.
+ */
+static void go(struct sync *sync)
+{
+	struct cpu_state *state = sync->state;
+	bool is_first = !state->is_leaving;
+	__u32 before;
+
+	read_row(sync, MAX_EVENTS);
+	state->is_leaving = 1;
+	__sync_fetch_and_add(&state->epoch, 2);
+	/* Use the old value: only then the kernel orders this behind the epoch. */
+	before = __sync_fetch_and_or(&state->mode, MODE_DEAD | MODE_CAREFUL);
+	if (is_first && before & MODE_DEAD && sync->has_dead)
+		state->gap_ns += sync->gap_ns;
+}
+
 /*
  * Run before each step of a CPU that comes or goes, on that CPU. While the CPU goes, read its
- * events: at one of the steps the kernel takes them away. While it comes, wake the sessions, which
- * open new events; the last step is before the first task can run there. If another program is
- * reading, it also reads, and another step follows.
+ * events. While it comes, wake the sessions, which open new events.
  */
 SEC("raw_tp/cpuhp_enter")
 int on_hotplug(struct bpf_raw_tracepoint_args *ctx)
@@ -106,14 +147,10 @@ int on_hotplug(struct bpf_raw_tracepoint_args *ctx)
 
 	if (ctx->args[0] != cpu || !sync.row || !sync.state)
 		return 0;
-	sync.state->is_leaving = target < now;
-	if (target >= now) {
-		sync.state->up_ns = bpf_ktime_get_ns();
-		wake_sessions(&cpu);
-		return 0;
-	}
-	read_row(&sync, MAX_EVENTS);
-	__sync_fetch_and_add(&sync.state->epoch, 2);
+	if (target < now)
+		go(&sync);
+	else
+		come(sync.state, &cpu, now + 1 >= target);
 	return 0;
 }
 

@@ -4,6 +4,8 @@
 # for good, and the runs that live open others.
 
 load helpers
+load shared
+load cgroups
 
 set_cpu1() {
 	echo "$1" >/sys/devices/system/cpu/cpu1/online
@@ -17,6 +19,12 @@ setup() {
 	# What the test itself does stays where it is not counted.
 	taskset -pc 0 $$ >/dev/null
 	nr_back=0
+}
+
+teardown() {
+	end_jobs
+	remove_top
+	remove_map
 }
 
 # back N : CPU 1 is back, and one of the runs, with -v, has opened N events there
@@ -216,6 +224,90 @@ has_worked() {
 		[ "$(field $event 5 "$T/private.csv")" = 100.00 ]
 	done
 	in_range "$(field cs 1 "$T/private.csv")" 1 10000
+}
+
+# hold_lock : nobody can open events until the job $holder ends
+hold_lock() {
+	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "${ATTR_MAP}_lock"
+	holder=$!
+	wait_for grep -q ready "$T/holder"
+}
+
+# gang_works_on1 N : it works on CPU 1, where the kernel had moved it away, for the N-th time
+gang_works_on1() {
+	taskset -apc 1 "$gang" >/dev/null
+	kill -USR1 "$gang"
+	wait_for has_worked "$1"
+}
+
+# names_short EVENT NAME : the session reported that its counts of the event lack a CPU's
+names_short() {
+	cat "$T/$2.csv" "$T/$2.err" >&2
+	grep -qx "perf stat: '$1': [1-9][0-9]* readings failed, its counts are short: a CPU had no perf event for it at that time" "$T/$2.err"
+}
+
+@test "sessions report what they missed on a CPU that came back, and count again as soon as they can" {
+	local name tasks groups whole other unseen
+	make_top
+	gang 3 30000 20
+	echo "$gang" >"$top/cgroup.procs"
+	background "$T/sleep" sleep 1000
+	start_mixed_run tasks -v -e page-faults:u,page-faults:ub -p "$gang"
+	tasks=$run_pid
+	start_run groups -v -a -e page-faults:u --for-each-cgroup "${top##*/}"
+	groups=$run_pid
+	start_run whole -v -a -A -e page-faults:u
+	whole=$run_pid
+	start_run other -v -e page-faults:u -p "${jobs_started[1]}"
+	other=$run_pid
+	hold_lock
+	set_cpu1 0
+	set_cpu1 1
+	gang_works_on1 1
+	kill -KILL "$holder"
+	back 1
+	gang_works_on1 2
+	for name in tasks groups whole other; do
+		end_run "${!name}" INT 130
+	done
+	names_short page-faults:ub tasks
+	names_short page-faults:u groups
+	# The gang works alike each time, and nothing but the first time is missing.
+	unseen=$(($(field page-faults:u 1 "$T/tasks.csv") - $(field page-faults:ub 1 "$T/tasks.csv")))
+	in_range $((unseen * 2)) $(($(field page-faults:u 1 "$T/tasks.csv") - 5)) $(($(field page-faults:u 1 "$T/tasks.csv") + 5))
+	cat "$T/whole.csv" "$T/whole.err" >&2
+	came_late whole
+	in_range "$(awk -F, '$1 == "CPU1" { print $6 }' "$T/whole.csv")" 1 99.99
+	refute grep "readings failed" "$T/other.err"
+	remove_top
+}
+
+# came_late NAME : a session of whole CPUs reported the time that it missed on CPU 1
+came_late() {
+	grep -qx "perf stat: CPUs came online (1), and up to [1-9][0-9.]* ms on each were not counted: counts are short" "$T/$1.err"
+}
+
+@test "sessions that end before anybody could open the events report that, too" {
+	local name tasks whole again
+	gang 3 30000 20
+	start_run tasks -e page-faults:u -p "$gang"
+	tasks=$run_pid
+	start_run whole -a -A -e page-faults:u
+	whole=$run_pid
+	hold_lock
+	set_cpu1 0
+	set_cpu1 1
+	gang_works_on1 1
+	# Once more: the first time is not forgotten.
+	set_cpu1 0
+	set_cpu1 1
+	for name in tasks whole; do
+		end_run "${!name}" INT 130
+	done
+	names_short page-faults:u tasks
+	cat "$T/whole.csv" "$T/whole.err" >&2
+	came_late whole
+	in_range "$(awk -F, '$1 == "CPU1" { print $6 }' "$T/whole.csv")" 1 99.99
 }
 
 @test "a session that dies while reopening events does no harm" {

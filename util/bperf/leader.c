@@ -195,16 +195,27 @@ void bperf_leader__delete(struct bperf_leader *leader)
 
 /* --- questions and switches --- */
 
+void bperf_leader__set_cpu_mode(struct bperf_leader *leader, int cpu, __u32 mode, bool on)
+{
+	const __u32 reasons = MODE_DEAD | MODE_FOREIGN;
+	__u32 *word = &leader->cpus[cpu].mode;
+
+	if (on) {
+		__atomic_fetch_or(word, mode & reasons ? mode | MODE_CAREFUL : mode,
+				  __ATOMIC_SEQ_CST);
+		return;
+	}
+	if (__atomic_and_fetch(word, ~mode, __ATOMIC_SEQ_CST) & reasons)
+		return;
+	/* on_hotplug can come in between with a new reason. */
+	if (__atomic_and_fetch(word, ~MODE_CAREFUL, __ATOMIC_SEQ_CST) & reasons)
+		__atomic_fetch_or(word, MODE_CAREFUL, __ATOMIC_SEQ_CST);
+}
+
 void bperf_leader__set_mode(struct bperf_leader *leader, __u32 mode, bool on)
 {
-	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		__u32 *word = &leader->cpus[cpu].mode;
-
-		if (on)
-			__atomic_fetch_or(word, mode, __ATOMIC_SEQ_CST);
-		else
-			__atomic_fetch_and(word, ~mode, __ATOMIC_SEQ_CST);
-	}
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
+		bperf_leader__set_cpu_mode(leader, cpu, mode, on);
 }
 
 bool bperf_leader__has_sessions(const struct bperf_leader *leader)

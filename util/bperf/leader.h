@@ -44,7 +44,10 @@ int bperf_leader__map_cgroups(struct bperf_leader *leader);
  */
 void bperf_leader__delete(struct bperf_leader *leader);
 
-/** bperf_leader__set_mode() - set or clear a bit of cpu_state.mode on all CPUs */
+/** bperf_leader__set_cpu_mode() - set or clear a bit of cpu_state.mode, and MODE_CAREFUL if that follows */
+void bperf_leader__set_cpu_mode(struct bperf_leader *leader, int cpu, __u32 mode, bool on);
+
+/** bperf_leader__set_mode() - the same on all CPUs */
 void bperf_leader__set_mode(struct bperf_leader *leader, __u32 mode, bool on);
 
 /* --- for the rooms after this one, which do not see the struct --- */

@@ -52,7 +52,7 @@ int leader_events__open(void *data, int first, int nr)
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
 		__u32 epoch = leader_slots__epoch(leader, cpu);
 
-		leader_slots__set_done(leader, first, nr, cpu, 0);
+		leader_slots__set_done(leader, first, nr, cpu, EPOCH_NEVER);
 		if (!cpumap__has(opening->cpus, cpu))
 			continue;
 		if (has_foreign && foreign_events__adopt(leader, first, nr, cpu, first_idx)) {
@@ -121,14 +121,16 @@ void leader_events__close(void *data, int first, int nr)
 			bpf_map_delete_elem(leader->map_fds[LEADER_SHARED], &key);
 	}
 	foreign_followers__withdraw(leader, first, nr);
-	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
 		leader_slots__drop(leader, first, nr, cpu);
+		leader_slots__set_done(leader, first, nr, cpu, EPOCH_NEVER);
+	}
 	foreign_events__forget(leader, first, nr);
 }
 
 /* --- CPUs that come back --- */
 
-/* How long a CPU has been there without events, in nanoseconds; 0: it always was. */
+/* How long a CPU has been there again, in nanoseconds; 0: it always was. */
 static __u64 time_up(const struct bperf_leader *leader, int cpu)
 {
 	__u64 up_ns = leader->cpus[cpu].up_ns, now_ns = clock_ns();
@@ -152,16 +154,32 @@ static bool has_cpu(struct pmus *pmus, const struct attr_key *key, int cpu)
 	return !pmu || !pmu->cpus || cpumap__has(pmu->cpus, cpu);
 }
 
-/* Return: whether an event must be opened on a CPU. No system call: nearly always none must. */
-static bool has_undone(const struct bperf_leader *leader, int cpu)
+/* Return: whether an event must be opened on a CPU; @is_absent: also one that the CPU may lack */
+static bool has_undone(const struct bperf_leader *leader, int cpu, bool is_absent)
 {
 	if (leader->cpus[cpu].is_leaving)
 		return false;
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		if (leader_slots__begins(leader, slot) && !leader_slots__is_done(leader, slot, cpu))
+		if (leader_slots__begins(leader, slot) &&
+		    !leader_slots__is_done(leader, slot, cpu) &&
+		    (is_absent || !(leader->cpus[cpu].base[slot].flags & EVENT_ABSENT)))
 			return true;
 	}
 	return false;
+}
+
+/* Return: whether a lock holder has something to do for a CPU. No system call: nearly always nothing. */
+static bool needs_repair(const struct bperf_leader *leader, int cpu)
+{
+	return has_undone(leader, cpu, true) ||
+	       (leader->cpus[cpu].mode & MODE_DEAD && !leader->cpus[cpu].is_leaving);
+}
+
+uint64_t leader_events__gap_ns(const struct bperf_leader *leader, int cpu)
+{
+	__u64 gap_ns = __atomic_load_n(&leader->cpus[cpu].gap_ns, __ATOMIC_ACQUIRE);
+
+	return has_undone(leader, cpu, false) ? gap_ns + time_up(leader, cpu) : gap_ns;
 }
 
 bool leader_events__needs_repair(const struct bperf_leader *leader)
@@ -170,7 +188,7 @@ bool leader_events__needs_repair(const struct bperf_leader *leader)
 	bool is_needed = false;
 
 	for (int cpu = 0; cpu < leader->nr_cpus && !is_needed; cpu++) {
-		if (!has_undone(leader, cpu))
+		if (!needs_repair(leader, cpu))
 			continue;
 		if (!online)
 			online = cpumap__online();
@@ -180,7 +198,7 @@ bool leader_events__needs_repair(const struct bperf_leader *leader)
 	return is_needed;
 }
 
-static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
+static void open_events(struct bperf_leader *leader, struct pmus *pmus, int cpu)
 {
 	int nr_open = 0;
 
@@ -188,6 +206,7 @@ static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
 		const struct reg_event *event = &leader->registry->event[slot];
 		__u32 epoch = leader_slots__epoch(leader, cpu);
 		int nr = leader_slots__nr_members(leader, slot), ret;
+		__u64 gap_ns;
 
 		if (!leader_slots__begins(leader, slot) || leader_slots__is_done(leader, slot, cpu))
 			continue;
@@ -196,7 +215,10 @@ static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
 			leader_slots__set_done(leader, slot, nr, cpu, epoch);
 			continue;
 		}
-		ret = leader_slots__reopen(leader, slot, nr, cpu, time_up(leader, cpu));
+		/* The readings of dead events have that time already. */
+		gap_ns = leader->cpus[cpu].base[slot].epoch == EPOCH_NEVER ? time_up(leader, cpu) :
+									     0;
+		ret = leader_slots__reopen(leader, slot, nr, cpu, gap_ns);
 		if (ret < 0) {
 			pr_warn("CPU %d came online, but a shared event cannot be counted there: %s",
 				cpu, strerror(-ret));
@@ -209,6 +231,29 @@ static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
 		pr_verbose("CPU %d came online: %d shared events opened there", cpu, nr_open);
 }
 
+/* If all events of a CPU live again, programs at switches need no longer ask. */
+static void end_dead_mode(struct bperf_leader *leader, int cpu, __u32 epoch)
+{
+	bperf_leader__set_cpu_mode(leader, cpu, MODE_DEAD, false);
+	/* The CPU has just gone. */
+	if (epoch != leader_slots__epoch(leader, cpu))
+		bperf_leader__set_cpu_mode(leader, cpu, MODE_DEAD, true);
+}
+
+static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
+{
+	__u32 epoch = leader_slots__epoch(leader, cpu);
+	bool is_gap = has_undone(leader, cpu, false);
+
+	open_events(leader, pmus, cpu);
+	if (has_undone(leader, cpu, true) || epoch != leader_slots__epoch(leader, cpu))
+		return;
+	if (is_gap)
+		__atomic_fetch_add(&leader->cpus[cpu].gap_ns, time_up(leader, cpu),
+				   __ATOMIC_SEQ_CST);
+	end_dead_mode(leader, cpu, epoch);
+}
+
 static void repair_cpus(struct bperf_leader *leader)
 {
 	struct cpumap *online;
@@ -219,7 +264,7 @@ static void repair_cpus(struct bperf_leader *leader)
 	online = cpumap__online();
 	pmus = pmus__new(sysfs_root());
 	for (int cpu = 0; online && pmus && cpu < leader->nr_cpus; cpu++) {
-		if (cpumap__has(online, cpu) && has_undone(leader, cpu))
+		if (cpumap__has(online, cpu) && needs_repair(leader, cpu))
 			repair_cpu(leader, pmus, cpu);
 	}
 	cpumap__delete(online);

@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cpumap;
 struct bperf_leader;
@@ -33,7 +34,14 @@ void leader_events__close(void *opening, int first, int nr);
  */
 void leader_events__repair(struct bperf_leader *leader);
 
-/** leader_events__needs_repair() - whether that would open any; nearly always without a system call */
+/** leader_events__needs_repair() - whether that would change any; nearly always without a system call */
 bool leader_events__needs_repair(const struct bperf_leader *leader);
+
+/**
+ * leader_events__gap_ns() - how long a CPU that came back has had dead events so far, in nanoseconds
+ *
+ * This includes the time until now, if they are still dead. Only the difference of two calls means something.
+ */
+uint64_t leader_events__gap_ns(const struct bperf_leader *leader, int cpu);
 
 #endif

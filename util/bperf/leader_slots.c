@@ -175,6 +175,7 @@ int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu
 		return err == -ENXIO ? 0 : err;
 	is_new = leader_slots__row(leader, cpu)->event[first].err == ENOENT;
 	leader_slots__drop(leader, first, nr, cpu);
+	leader_slots__set_done(leader, first, nr, cpu, EPOCH_REPLACED);
 	crash_point__reach("event-dropped");
 	leader_slots__renew(leader, first, nr, cpu, gap_ns);
 	crash_point__reach("event-renewed");
@@ -186,13 +187,15 @@ int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu
 		return err == -ENODEV ? 0 : err;
 	err = insert(leader, first, nr, cpu, fds);
 	crash_point__reach("event-reopened");
+	/* From now on programs read the events, and the sync begins slices with them. */
+	if (!err)
+		leader_slots__set_done(leader, first, nr, cpu, epoch);
 	/* Programs that charge tasks were loaded if ever a session counted some. */
 	leader_progs__hold(leader, PROGS_TASKS);
 	if (!err)
 		err = leader_sync__task(leader, cpu);
 	if (err)
 		return err == -ENXIO ? 0 : err;
-	leader_slots__set_done(leader, first, nr, cpu, epoch);
 	for (int i = 0; is_new && i < nr; i++)
 		leader->registry->event[first + i].nr_open++;
 	return 1;

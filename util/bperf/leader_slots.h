@@ -33,7 +33,7 @@ __u32 leader_slots__epoch(const struct bperf_leader *leader, int cpu);
 /** leader_slots__is_done() - what is to be opened on a CPU has been, in its epoch */
 bool leader_slots__is_done(const struct bperf_leader *leader, int slot, int cpu);
 
-/** leader_slots__set_done() - note that it has been, in an epoch; 0: it has not */
+/** leader_slots__set_done() - note that it has been, in an epoch; EPOCH_*: it has not */
 void leader_slots__set_done(const struct bperf_leader *leader, int first, int nr, int cpu,
 			    __u32 epoch);
 
@@ -47,7 +47,8 @@ int leader_slots__open(const struct bperf_leader *leader, int first, int nr, int
 
 /**
  * leader_slots__reopen() - put living events in the place of dead ones
- * @gap_ns: how long there were none; counts as enabled, not as running
+ * @gap_ns: how long there were none, besides the time of dead events in their readings; counts as
+ *          enabled, not as running
  *
  * Readings go on from where they were. Return: 1; 0: the CPU is not there; -errno.
  */

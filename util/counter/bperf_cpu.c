@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Count shared events on whole CPUs. */
+#include "util/bperf/leader_events.h"
 #include "util/bperf/leader_sync.h"
 #include "util/counter/bperf_internal.h"
 #include "util/counter/bperf_read.h"
 #include "util/event/evlist.h"
 #include "util/host/cpumap.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+/* The time that a CPU was back without living events. */
+struct cpu_gap {
+	uint64_t last_ns; /* as of the last read */
+	uint64_t sum_ns;  /* in the session's windows */
+};
+
 struct cpu_counter {
 	struct bpf_counter base;
 	struct cpumap *cpus;	/* all CPUs of all events */
+	struct cpu_gap *gaps;	/* of each of these */
+	bool was_enabled;	/* at the last read */
 	struct evsel **sharing; /* work space: the events of one CPU */
 };
 
@@ -56,10 +67,11 @@ static int cpu__open(struct bpf_counter *base)
 			list[nr++] = possible->cpu[c];
 	}
 	self->cpus = list ? cpumap__new(list, nr) : NULL;
+	self->gaps = self->cpus ? calloc(self->cpus->nr, sizeof(*self->gaps)) : NULL;
 	self->sharing = calloc(base->bperf->base.plan->evlist->nr, sizeof(*self->sharing));
 	free(list);
 	cpumap__delete(possible);
-	return self->cpus && self->sharing ? 0 : -ENOMEM;
+	return self->cpus && self->gaps && self->sharing ? 0 : -ENOMEM;
 }
 
 /* Collect the events of one CPU in self->sharing. Return: how many. */
@@ -116,12 +128,51 @@ static void read_cpu(struct cpu_counter *self, int cpu)
 	}
 }
 
+/* A window that ends now was still open until now. */
+static void note_gap(struct cpu_counter *self, int i)
+{
+	uint64_t now_ns = leader_events__gap_ns(self->base.bperf->leader, self->cpus->cpu[i]);
+	struct cpu_gap *gap = &self->gaps[i];
+
+	if (self->was_enabled && now_ns > gap->last_ns)
+		gap->sum_ns += now_ns - gap->last_ns;
+	gap->last_ns = now_ns;
+}
+
 static void cpu__read(struct bpf_counter *base)
 {
 	struct cpu_counter *self = (struct cpu_counter *)base;
 
-	for (int i = 0; i < self->cpus->nr; i++)
+	for (int i = 0; i < self->cpus->nr; i++) {
 		read_cpu(self, self->cpus->cpu[i]);
+		note_gap(self, i);
+	}
+	self->was_enabled = base->bperf->is_enabled;
+}
+
+static void cpu__report(struct bpf_counter *base)
+{
+	const struct cpu_counter *self = (const struct cpu_counter *)base;
+	int nr_cpus = self->cpus ? self->cpus->nr : 0, nr = 0;
+	int *list __cleanup(free_ptr) = calloc(nr_cpus + 1, sizeof(*list));
+	char *text __cleanup(free_ptr) = NULL;
+	struct cpumap *cpus;
+	uint64_t most_ns = 0;
+
+	for (int i = 0; list && self->gaps && i < nr_cpus; i++) {
+		if (!self->gaps[i].sum_ns)
+			continue;
+		list[nr++] = self->cpus->cpu[i];
+		if (self->gaps[i].sum_ns > most_ns)
+			most_ns = self->gaps[i].sum_ns;
+	}
+	if (!nr)
+		return;
+	cpus = cpumap__new(list, nr);
+	text = cpus ? cpumap__str(cpus) : NULL;
+	pr_warn("CPUs came online (%s), and up to %.3f ms on each were not counted: counts are short",
+		text ? text : "?", (double)most_ns / NSEC_PER_MSEC);
+	cpumap__delete(cpus);
 }
 
 static void cpu__delete(struct bpf_counter *base)
@@ -129,6 +180,7 @@ static void cpu__delete(struct bpf_counter *base)
 	struct cpu_counter *self = (struct cpu_counter *)base;
 
 	cpumap__delete(self->cpus);
+	free(self->gaps);
 	free(self->sharing);
 	free(self);
 }
@@ -139,5 +191,6 @@ const struct bpf_counter_ops bperf_cpu_ops = {
 	.new = cpu__new,
 	.open = cpu__open,
 	.read = cpu__read,
+	.report = cpu__report,
 	.delete = cpu__delete,
 };
