@@ -98,7 +98,7 @@ function __perf_options
                     set args $args -x -a '(ls /sys/bus/event_source/devices)'
                 case sort
                     set args $args -x
-                    test "$command" = profile; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym)'
+                    test "$command" = profile; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
                 case uid
                     set args $args -x -a '(__fish_complete_users)'
                 case output metrics-file input bpf-attr-map
@@ -110,6 +110,10 @@ function __perf_options
             switch $parts[3]
                 case call-graph
                     set args $args -f -a 'caller callee fp'
+                case ip
+                    set args $args -f -a 'symbol address page'
+                case data
+                    set args $args -f -a 'address page'
                 case '*'
                     set args $args -f -a 'L1 L2 L3 L4'
             end

@@ -48,7 +48,7 @@ wrong() {
 }
 
 @test "sort keys that do not exist are named" {
-	invalid "-s comm,weight: 'weight' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym)" \
+	invalid "-s comm,weight: 'weight' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)" \
 		-e cpu-clock -s comm,weight
 }
 

@@ -117,18 +117,20 @@ static void a_key_has_its_parts_and_no_other(void **state)
 
 	(void)state;
 	assert_non_null(table);
-	sample_table__set_key(table, SAMPLE_PROCESS | SAMPLE_USER_STACK);
+	sample_table__set_key(table, SAMPLE_PROCESS | SAMPLE_USER_STACK, 0);
 	assert_true(HAS(table, pid) && HAS(table, start_ns) && HAS(table, exec_id));
 	assert_true(HAS(table, user_stack) && HAS(table, flags));
 	assert_false(HAS(table, tid) || HAS(table, prio) || HAS(table, kernel_stack) ||
 		     HAS(table, ip) || HAS(table, addr) || HAS(table, cgroup));
 	assert_int_equal(table->needs, SAMPLE_NEEDS_USER_STACK);
-	sample_table__set_key(table, SAMPLE_THREAD | SAMPLE_CGROUP | SAMPLE_COMM);
+	sample_table__set_key(table, SAMPLE_THREAD | SAMPLE_CGROUP | SAMPLE_COMM, 0);
 	assert_true(HAS(table, tid) && HAS(table, cgroup));
 	assert_false(HAS(table, pid) || HAS(table, user_stack));
 	/* The number of the slot is in each key, user or kernel mode is not in this one. */
 	assert_int_equal(table->mask[SAMPLE_KEY_WORDS - 1], 0xff);
 	assert_int_equal(table->needs, SAMPLE_NEEDS_CGROUP | SAMPLE_NEEDS_COMM);
+	sample_table__set_key(table, SAMPLE_ADDR, 12);
+	assert_int_equal(table->mask[offsetof(struct sample_key, addr) / 8], -4096ULL);
 	free(table);
 }
 

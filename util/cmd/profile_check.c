@@ -32,6 +32,11 @@ static int check_conflicts(const struct profile_cmd *cmd)
 		{cmd->g && cmd->stacks, "-g and --stacks are mutually exclusive"},
 		{cmd->g && cmd->folded, "-g and --folded are mutually exclusive"},
 		{cmd->stacks && cmd->folded, "--stacks and --folded are mutually exclusive"},
+		{cmd->by && has_stacks(cmd),
+		 "--ip has no stacks: without -g, --stacks and --folded"},
+		{cmd->by && cmd->sort, "--ip and -s are mutually exclusive"},
+		{cmd->data && (cmd->stacks || cmd->folded),
+		 "-d adds a column: without --stacks and --folded"},
 		{cmd->json && cmd->options.csv_sep, "-x and -j are mutually exclusive"},
 		{cmd->folded && cmd->json, "--folded and -j are mutually exclusive"},
 		{cmd->folded && cmd->options.csv_sep, "--folded and -x are mutually exclusive"},
@@ -138,7 +143,9 @@ static int find_cgroups(struct profile_cmd *cmd)
 static int choose_output(struct profile_cmd *cmd)
 {
 	struct profile_options *options = &cmd->options;
-	int err = sort_keys__parse(&options->sort, cmd->sort ? cmd->sort : PROFILE_DEFAULT_SORT);
+	int err = sort_keys__parse(&options->sort, cmd->sort ? cmd->sort :
+						   cmd->by   ? cmd->by :
+							       PROFILE_DEFAULT_SORT);
 
 	if (err)
 		return err;
@@ -150,6 +157,8 @@ static int choose_output(struct profile_cmd *cmd)
 	/* As perf report: callees with children, else callers. */
 	if (!cmd->is_callee && !options->is_caller)
 		options->is_caller = !options->no_children;
+	if (cmd->data)
+		sort_keys__add_first(&options->sort, SORT_DATA);
 	options->has_interval = cmd->run.base.config.options.interval_ms;
 	options->hide_kernel = cmd->hide_kernel;
 	options->hide_user = cmd->hide_user;
@@ -205,5 +214,7 @@ int profile_cmd__check(struct profile_cmd *cmd)
 		err = choose_output(cmd);
 	if (!err)
 		choose_keys(cmd);
+	if (!err && cmd->run.sampling.key & SAMPLE_ADDR)
+		err = profile_events__check_data(cmd);
 	return err;
 }

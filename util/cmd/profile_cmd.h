@@ -29,6 +29,8 @@ struct profile_cmd {
 	bool has_G;
 	const char *user; /* -u */
 	const char *sort; /* -s; NULL: the default */
+	const char *by;	  /* --ip: the default in its place; NULL: not given */
+	bool data;	  /* -d */
 	bool json;
 	bool is_max_rate; /* -F max */
 	bool has_rate;	  /* -F or -c was given */

@@ -93,6 +93,32 @@ int profile_events__check(struct profile_cmd *cmd)
 	return err;
 }
 
+/* The kernel takes addresses that it has anyway: of faults, of watched words, and of precise events. */
+static bool has_data(const struct perf_event_attr *attr)
+{
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		return attr->type == PERF_TYPE_BREAKPOINT || attr->precise_ip;
+	return attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+	       attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+	       attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ||
+	       attr->config == PERF_COUNT_SW_ALIGNMENT_FAULTS ||
+	       attr->config == PERF_COUNT_SW_EMULATION_FAULTS;
+}
+
+int profile_events__check_data(const struct profile_cmd *cmd)
+{
+	for (int i = 0; i < cmd->run.events->nr; i++) {
+		const struct evsel *evsel = cmd->run.events->evsels[i];
+
+		if (has_data(&evsel->attr))
+			continue;
+		pr_err("'%s' has no data address: only faults, breakpoints and precise events (:p) have one",
+		       evsel->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* --- the rate --- */
 
 static uint64_t max_rate(void)

@@ -13,6 +13,9 @@ struct profile_cmd;
  */
 int profile_events__check(struct profile_cmd *cmd);
 
+/** profile_events__check_data() - refuse events without a data address; 0 or -EINVAL after a message */
+int profile_events__check_data(const struct profile_cmd *cmd);
+
 /** profile_events__check_rate() - check -F and -c against the kernel's limits; 0 or -EINVAL after a message */
 int profile_events__check_rate(struct profile_cmd *cmd);
 

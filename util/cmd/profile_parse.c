@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
 	"perf profile [<options>] [<command>]\n"
@@ -148,6 +149,40 @@ static int parse_limit(void *ctx, const char *arg)
 	return -EINVAL;
 }
 
+static int parse_ip(void *ctx, const char *arg)
+{
+	static const struct {
+		const char *name, *sort;
+	} ways[] = {{"symbol", "dso,sym"}, {"address", "dso,ip"}, {"page", "dso,page"}};
+	struct profile_cmd *cmd = ctx;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		if (arg && strcmp(arg, ways[i].name))
+			continue;
+		cmd->by = ways[i].sort;
+		return 0;
+	}
+	if (!strcmp(arg, "line"))
+		pr_err("--ip line: perf reads no tables of source lines (--ip=address prints instructions)");
+	else
+		pr_err("--ip %s: not one of symbol, address, page", arg);
+	return -EINVAL;
+}
+
+static int parse_data(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+
+	if (arg && strcmp(arg, "address") && strcmp(arg, "page")) {
+		pr_err("--data %s: not one of address, page", arg);
+		return -EINVAL;
+	}
+	cmd->data = true;
+	cmd->run.sampling.addr_bits =
+		arg && !strcmp(arg, "page") ? __builtin_ctzl(sysconf(_SC_PAGESIZE)) : 0;
+	return 0;
+}
+
 #define AT(field) offsetof(struct profile_cmd, field)
 
 static const struct option_row rows[] = {
@@ -165,6 +200,8 @@ static const struct option_row rows[] = {
 	 .help = "with -g: no rows of functions for what they called"},
 	{0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
 	 .help = "take commands: enable, disable, evlist, ping, stop"},
+	{'d', "data", OPT_CALL_OPT, .call = parse_data, .arg = "address,page",
+	 .help = "a first column for the address of the data that the instruction used"},
 	{'D', "delay", OPT_INT, AT(run.base.delay_ms), .arg = "ms",
 	 .help = "start sampling after this time; -1: when --control enables it"},
 	{'e', "event", OPT_CALL, .call = parse_e, .arg = "event",
@@ -182,6 +219,8 @@ static const struct option_row rows[] = {
 	{'i', "inherit", OPT_NEGATED, AT(run.base.target.no_inherit),
 	 .help = "do not sample children"},
 	{0, "idle", OPT_FLAG, AT(run.sampling.with_idle), .help = "also sample idle CPUs"},
+	{0, "ip", OPT_CALL_OPT, .call = parse_ip, .arg = "symbol,address,page",
+	 .help = "a row for each function, instruction or page of code, without stacks"},
 	{'I', "interval-print", OPT_CALL, .call = parse_interval, .arg = "ms",
 	 .help = "print the samples of each interval"},
 	{0, "interval-count", OPT_UINT, AT(run.base.interval_count), .arg = "n",
@@ -198,7 +237,8 @@ static const struct option_row rows[] = {
 	{0, "percent-limit", OPT_CALL, .call = parse_limit, .arg = "percent",
 	 .help = "do not print rows and branches below"},
 	{'s', "sort", OPT_STRING, AT(sort), .arg = "key,...",
-	 .help = "columns: comm, pid, tid, cpu, cgroup, prio, dso, sym (" PROFILE_DEFAULT_SORT ")"},
+	 .help = "columns: comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr (" PROFILE_DEFAULT_SORT
+		 ")"},
 	{0, "stacks", OPT_FLAG, AT(stacks), .help = "print all stacks, a frame on each line"},
 	{'t', "tid", OPT_STRING, AT(run.base.target.tid_list), .arg = "tid-list",
 	 .help = "sample these threads"},

@@ -5,6 +5,7 @@
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
 #include "util/profile/rows.h"
+#include "util/symbol/symbol_wire.h"
 #include "util/symbol/symbols.h"
 
 #include <inttypes.h>
@@ -13,14 +14,23 @@
 /* Branches that are lighter are left out, unless the user sets a limit. */
 #define DEFAULT_BRANCH_PERCENT 0.5
 
+/* A name and a number. */
+#define VALUE_TEXT (SYMBOL_MAX_NAME + 32)
+
 /* Return: the printed value, also of a sample without any frame, or a cgroup without a name. */
 static const char *text_of(enum sort_key key, const struct row_value *value, char *buf, size_t size)
 {
 	if (value->is_missing)
 		return "[unknown]";
-	if (value->text)
+	if (key == SORT_IP || key == SORT_PAGE)
+		snprintf(buf, size, "%s+0x%" PRIx64, value->text, value->number);
+	else if (value->text)
 		return value->text;
-	snprintf(buf, size, key == SORT_CGROUP ? "cgroup:%" PRId64 : "%" PRId64, value->number);
+	else if (key == SORT_DATA)
+		snprintf(buf, size, "0x%" PRIx64, value->number);
+	else
+		snprintf(buf, size, key == SORT_CGROUP ? "cgroup:%" PRId64 : "%" PRId64,
+			 value->number);
 	return buf;
 }
 
@@ -37,7 +47,7 @@ static bool is_hidden(const struct profile_options *options, const struct row *r
 	for (int i = 0; i < options->sort.nr; i++) {
 		enum sort_key key = options->sort.keys[i];
 
-		if (key == SORT_DSO || key == SORT_SYM)
+		if (sort_key__has_place(key))
 			return row->values[i].is_kernel ? options->hide_kernel : options->hide_user;
 	}
 	return false;
@@ -59,7 +69,7 @@ static int width_of(const struct print_context *context, const struct rows *rows
 	int width = strlen(sort_key__title(key));
 
 	for (int i = 0; i < rows->nr; i++) {
-		char buf[32];
+		char buf[VALUE_TEXT];
 		int len;
 
 		if (!is_listed(context, rows, &rows->rows[i]))
@@ -79,8 +89,8 @@ static void print_heading(const struct print_context *context, const int *widths
 							       "# Overhead  Samples");
 	for (int i = 0; i < sort->nr; i++) {
 		bool is_last = i + 1 == sort->nr;
-		/* Symbols have a mark of their level before them. */
-		int width = widths[i] + (sort->keys[i] == SORT_SYM ? 4 : 0);
+		/* Symbols and instructions have a mark of their level before them. */
+		int width = widths[i] + (sort_key__has_level(sort->keys[i]) ? 4 : 0);
 
 		fprintf(context->out, "  %-*s", is_last ? 0 : width,
 			sort_key__title(sort->keys[i]));
@@ -91,11 +101,11 @@ static void print_heading(const struct print_context *context, const int *widths
 static void print_value(const struct print_context *context, enum sort_key key,
 			const struct row_value *value, int width)
 {
-	char buf[32];
+	char buf[VALUE_TEXT];
 	const char *text = text_of(key, value, buf, sizeof(buf));
 
 	fprintf(context->out, "  ");
-	if (key == SORT_SYM)
+	if (sort_key__has_level(key))
 		fprintf(context->out, "[%c] ", value->is_kernel ? 'k' : '.');
 	/* Numbers are aligned at their end. */
 	printable__put(context->out, sort_key__is_number(key) ? width : -width, text);
@@ -260,7 +270,7 @@ static void print_csv_row(const struct print_context *context, const struct rows
 	if (has_children(options))
 		fprintf(context->out, "%s%.4f", sep, rows__percent(rows, row->all_weight));
 	for (int i = 0; i < options->sort.nr; i++) {
-		char buf[32];
+		char buf[VALUE_TEXT];
 
 		fprintf(context->out, "%s", sep);
 		printable__put_csv(
@@ -297,7 +307,7 @@ static void print_json_values(const struct print_context *context, const struct 
 	const struct sort_keys *sort = &context->options->sort;
 
 	for (int i = 0; i < sort->nr; i++) {
-		char buf[32];
+		char buf[VALUE_TEXT];
 
 		fprintf(context->out, ", \"%s\": ", sort_key__name(sort->keys[i]));
 		if (sort_key__is_number(sort->keys[i]))

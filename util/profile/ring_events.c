@@ -42,6 +42,8 @@ static void fill_attr(const struct ring_request *request, int event, struct perf
 	attr->sample_type = RING_SAMPLE_TYPE;
 	if (has_user || has_kernel)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (options->key & SAMPLE_ADDR)
+		attr->sample_type |= PERF_SAMPLE_ADDR;
 	if (options->key & SAMPLE_CGROUP)
 		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	attr->exclude_callchain_kernel = !has_kernel;

@@ -14,7 +14,7 @@ struct cpumap;
 struct evlist;
 struct thread_map;
 
-/* The fields of every sample and record, in this order; PERF_SAMPLE_CALLCHAIN only for stacks. */
+/* The fields of every sample and record, in this order; ADDR, CALLCHAIN and CGROUP only where needed. */
 #define RING_SAMPLE_TYPE                                                                           \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)

@@ -35,6 +35,7 @@ struct ring_sampler {
 	struct sample_account *accounts; /* without the counts */
 	uint32_t key;
 	uint64_t rate; /* 0: by period */
+	unsigned int addr_bits;
 	bool with_idle;
 	bool has_threads;
 	struct byte_buffer records; /* of one collection */
@@ -81,6 +82,8 @@ static int read_sample(const struct ring_sampler *sampler, const struct perf_eve
 	entry->pid = byte_reader__u32(&reader);
 	entry->tid = byte_reader__u32(&reader);
 	byte_reader__u64(&reader); /* time */
+	if (sampler->key & SAMPLE_ADDR)
+		entry->addr = byte_reader__u64(&reader) & ~0ULL << sampler->addr_bits;
 	entry->cpu = byte_reader__u32(&reader);
 	byte_reader__u32(&reader);
 	entry->weight = byte_reader__u64(&reader);
@@ -270,6 +273,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->symbols = symbols;
 	sampler->events = events;
 	sampler->key = options->key;
+	sampler->addr_bits = options->addr_bits;
 	sampler->with_idle = options->with_idle;
 	sampler->has_threads = threads;
 	sampler->rate = options->rate_kind == SAMPLE_BY_FREQ ? options->rate : 0;

@@ -2,14 +2,17 @@
 #include "util/profile/rows.h"
 
 #include "util/lib/blob_set.h"
+#include "util/lib/util.h"
 #include "util/profile/cgroup_names.h"
 #include "util/profile/samples.h"
 #include "util/sample/sampler.h"
 #include "util/symbol/symbols.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_FRAMES (2 * SAMPLE_MAX_FRAMES)
 
@@ -35,9 +38,23 @@ static bool has_children(const struct profile_options *options)
 
 /* --- values --- */
 
+static uint64_t page_of(uint64_t address)
+{
+	return address & -(uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static int64_t text_id(struct maker *maker, const char *text)
 {
 	return blob_set__add(&maker->texts, text, strlen(text) + 1);
+}
+
+/* Return: a number for the page of an instruction; -1 without memory. */
+static int64_t page_id(struct maker *maker, const struct place_name *name)
+{
+	char *text __cleanup(free_ptr) =
+		xasprintf("%s+%" PRIx64, name->path, page_of(name->position));
+
+	return text ? text_id(maker, text) : -1;
 }
 
 /* @place: of the row's function; -1: the sample has none */
@@ -61,8 +78,14 @@ static int64_t key_value(struct maker *maker, enum sort_key key, const struct sa
 		return sample->cgroup;
 	case SORT_PRIO:
 		return sample->prio;
+	case SORT_DATA:
+		return sample->addr;
 	case SORT_DSO:
 		return place < 0 ? -1 : text_id(maker, name.path);
+	case SORT_IP:
+		return place;
+	case SORT_PAGE:
+		return place < 0 ? -1 : page_id(maker, &name);
 	default:
 		return place < 0 ? -1 : name.function;
 	}
@@ -83,14 +106,18 @@ static struct row_value make_value(const struct maker *maker, enum sort_key key,
 		value.text = sample->comm;
 	if (key == SORT_CGROUP)
 		value.text = cgroup_name(maker->options, sample->cgroup);
-	if (key != SORT_DSO && key != SORT_SYM)
+	if (!sort_key__has_place(key))
 		return value;
 	value.is_missing = place < 0;
 	if (place < 0)
 		return value;
 	symbols__name(maker->samples->symbols, place, &name);
-	value.text = key == SORT_DSO ? name.image : name.name;
+	value.text = key == SORT_DSO || key == SORT_PAGE ? name.image : name.name;
 	value.is_kernel = name.is_kernel;
+	if (key == SORT_IP)
+		value.number = name.offset;
+	if (key == SORT_PAGE)
+		value.number = page_of(name.position);
 	return value;
 }
 

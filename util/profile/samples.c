@@ -21,6 +21,8 @@ static void fill_key(const struct samples *samples, const struct sample_entry *e
 	key->event = entry->event;
 	if (samples->key & SAMPLE_CGROUP)
 		key->cgroup = entry->cgroup;
+	if (samples->key & SAMPLE_ADDR)
+		key->addr = entry->addr;
 	if (samples->key & SAMPLE_PROCESS)
 		key->pid = entry->pid;
 	if (samples->key & SAMPLE_THREAD)

@@ -15,6 +15,7 @@ struct symbols;
 /* The key of an entry. Fields that the profile does not need are 0. */
 struct samples_key {
 	uint64_t cgroup;
+	uint64_t addr;
 	int32_t event;
 	int32_t pid, tid;
 	int32_t cpu;

@@ -21,6 +21,9 @@ static const struct {
 	[SORT_PRIO] = {"prio", NULL, "Prio", SAMPLE_PRIO, true},
 	[SORT_DSO] = {"dso", NULL, "Shared Object", SAMPLE_IP, false},
 	[SORT_SYM] = {"sym", "symbol", "Symbol", SAMPLE_IP, false},
+	[SORT_IP] = {"ip", "addr", "Instruction", SAMPLE_IP, false},
+	[SORT_PAGE] = {"page", NULL, "Code Page", SAMPLE_IP, false},
+	[SORT_DATA] = {"daddr", NULL, "Data Address", SAMPLE_ADDR, false},
 };
 
 static int find(const char *name)
@@ -52,7 +55,7 @@ int sort_keys__parse(struct sort_keys *keys, const char *list)
 		int key = find(name);
 
 		if (key < 0) {
-			pr_err("-s %s: '%s' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym)",
+			pr_err("-s %s: '%s' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)",
 			       list, name);
 			return -EINVAL;
 		}
@@ -94,4 +97,14 @@ const char *sort_key__name(enum sort_key key)
 bool sort_key__is_number(enum sort_key key)
 {
 	return rows[key].is_number;
+}
+
+bool sort_key__has_place(enum sort_key key)
+{
+	return rows[key].sample_key & SAMPLE_IP;
+}
+
+bool sort_key__has_level(enum sort_key key)
+{
+	return key == SORT_SYM || key == SORT_IP;
 }

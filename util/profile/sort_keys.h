@@ -16,6 +16,9 @@ enum sort_key {
 	SORT_PRIO,
 	SORT_DSO,
 	SORT_SYM,
+	SORT_IP,
+	SORT_PAGE,
+	SORT_DATA,
 	NR_SORT_KEYS
 };
 
@@ -49,5 +52,11 @@ const char *sort_key__name(enum sort_key key);
 
 /** sort_key__is_number() - whether its values are numbers */
 bool sort_key__is_number(enum sort_key key);
+
+/** sort_key__has_place() - whether its values are about the sampled instruction */
+bool sort_key__has_place(enum sort_key key);
+
+/** sort_key__has_level() - whether its values are printed with a mark of their level */
+bool sort_key__has_level(enum sort_key key);
 
 #endif

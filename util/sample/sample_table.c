@@ -31,7 +31,7 @@ static const struct {
 
 #define WITH_LEVEL (SAMPLE_LEVEL | SAMPLE_IP | SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK)
 
-void sample_table__set_key(struct sample_table *table, uint32_t parts)
+void sample_table__set_key(struct sample_table *table, uint32_t parts, unsigned int addr_bits)
 {
 	uint8_t *mask = (uint8_t *)table->mask;
 	__u64 flags = parts & WITH_LEVEL ? ~0ULL : SAMPLED_SLOT(~0ULL);
@@ -45,6 +45,7 @@ void sample_table__set_key(struct sample_table *table, uint32_t parts)
 		table->needs |= parts_of_key[i].need;
 	}
 	memcpy(mask + offsetof(struct sample_key, flags), &flags, sizeof(flags));
+	table->mask[offsetof(struct sample_key, addr) / 8] &= ~0ULL << addr_bits;
 }
 
 /* --- stacks --- */

@@ -9,8 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** sample_table__set_key() - choose the parts of a session's key, SAMPLE_*, and what its samples need */
-void sample_table__set_key(struct sample_table *table, uint32_t parts);
+/**
+ * sample_table__set_key() - choose the parts of a session's key, SAMPLE_*, and what its samples need
+ * @addr_bits: low bits of the data address that are no part of it
+ */
+void sample_table__set_key(struct sample_table *table, uint32_t parts, unsigned int addr_bits);
 
 /**
  * sample_table__read_stack() - copy a stack out of the store of a CPU, which goes on writing

@@ -57,7 +57,8 @@ static int make_tables(struct sampler *sampler)
 	if (!sampler->tables)
 		return -errno;
 	for (int cpu = 0; cpu < nr_cpus; cpu++)
-		sample_table__set_key(&sampler->tables[cpu], sampler->options.key);
+		sample_table__set_key(&sampler->tables[cpu], sampler->options.key,
+				      sampler->options.addr_bits);
 	return 0;
 }
 

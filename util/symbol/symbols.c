@@ -427,6 +427,7 @@ void symbols__name(const struct symbols *symbols, int place, struct place_name *
 		.function = p->function,
 		.name = owner + strlen(owner) + 1,
 		.offset = p->offset,
+		.position = key_of(symbols, place)->offset,
 		.is_unknown = p->is_unknown,
 		.is_kernel = image->kind == IMAGE_KERNEL,
 	};
