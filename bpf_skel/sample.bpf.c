@@ -170,6 +170,35 @@ static __always_inline __u64 find_samplers(struct sample_plan *plan, __u64 users
 	return want;
 }
 
+/* --- ranges --- */
+
+#define BORDER_STEPS 12 /* of MAX_SAMPLE_BORDERS */
+
+/*
+ * Return: the samplers that have an address in their ranges. Not static, as in enter_stack(). The first
+ * border is at 0 steps, so an address before it is found there and compared once more.
+ */
+__attribute__((noinline)) __u64 samplers_at(const struct sample_plan *plan, __u64 address)
+{
+	const struct sample_range_half *half;
+	__u32 at = 0, step, nr;
+
+	if (!plan)
+		return 0;
+	half = &plan->ranges.half[*(const volatile __u32 *)&plan->ranges.in_use & 1];
+	nr = half->nr;
+	step = half->step;
+	for (__u32 i = 0; i < BORDER_STEPS && step; i++) {
+		__u32 next = at + step;
+
+		if (next < nr && half->border[next % MAX_SAMPLE_BORDERS].start <= address)
+			at = next;
+		step >>= 1;
+	}
+	at %= MAX_SAMPLE_BORDERS;
+	return at < nr && half->border[at].start <= address ? half->border[at].samplers : 0;
+}
+
 /* --- stacks --- */
 
 static __always_inline __u64 mix(__u64 hash, __u64 word)
@@ -495,6 +524,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct task_struct___sample *task = (void *)next;
 	struct sample sample; /* what is not wanted costs nothing */
 	struct sample_slot *of;
+	__u64 users, ip;
 	bool is_user;
 
 	if (!plan || !here)
@@ -506,15 +536,21 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	sample.weight = weigh(ctx, &here->base[sample.slot]);
 	sample.is_idle = !task->pid;
 	note(here, &sample);
-	sample.want = find_samplers(plan, of->users, cpu);
+	ip = ip_of(ctx);
+	users = of->users;
+	if (users & plan->of_ranges)
+		users &= ~plan->of_ranges | samplers_at(plan, ip);
+	if (!users)
+		return 0;
+	sample.want = find_samplers(plan, users, cpu);
 	if (!sample.want)
 		return 0;
 	if (!here->head)
 		here->head = STACK_FIRST;
 	sample.here = here;
 	sample.cpu = cpu;
-	sample.key.ip = ip_of(ctx);
-	is_user = is_user_address(sample.key.ip);
+	sample.key.ip = ip;
+	is_user = is_user_address(ip);
 	needs = of->needs;
 	describe_task(&sample, task);
 	sample.key.flags = sample.slot | (is_user ? SAMPLED_USER : 0);

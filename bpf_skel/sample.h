@@ -164,14 +164,40 @@ struct sampler_place {
 	__u64 other_cpus[MAX_SAMPLE_CPUS / 64]; /* CPUs that it does not sample */
 };
 
+/*
+ * The ranges of addresses that sessions restrict themselves to, all together. From a border on, up to the
+ * next one, an address is in the ranges of the same sessions. Before the first it is in none.
+ */
+#define MAX_SAMPLE_BORDERS 2048
+
+struct sample_border {
+	__u64 start;
+	__u64 samplers; /* bit per sampler */
+};
+
+struct sample_range_half {
+	__u32 nr;
+	__u32 step; /* the highest power of two that is not above nr */
+	struct sample_border border[MAX_SAMPLE_BORDERS]; /* sorted */
+};
+
+/* User space writes the other half under the lock, and turns to it. */
+struct sample_ranges {
+	__u32 in_use;
+	__u32 pad;
+	struct sample_range_half half[2];
+};
+
 /* The one value of `sample_plan`. */
 struct sample_plan {
 	__u64 of_tasks;	  /* bit per sampler: it samples the tasks of its scopes */
 	__u64 of_cgroups; /* the same of cgroups */
+	__u64 of_ranges;  /* bit per sampler: only instructions in its ranges */
 	struct sample_slot slot[MAX_SAMPLE_SLOTS];
 	struct sampler_place sampler[MAX_SAMPLERS];
 	__u32 gen; /* of the last program that was loaded */
 	__u32 pad;
+	struct sample_ranges ranges;
 	__u8 sampler_of[MAX_SESSIONS]; /* a session's sampler plus 1; 0: it does not sample */
 };
 

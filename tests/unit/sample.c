@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rates of sampling events for all sessions, keys of samples, and stacks that programs overwrite. */
+/* Rates of sampling events for all sessions, keys of samples, stacks that programs overwrite, and ranges. */
 #include "util/event/evsel.h"
+#include "util/lib/address_ranges.h"
+#include "util/lib/util.h"
+#include "util/sample/sample_ranges.h"
 #include "util/sample/sample_rate.h"
 #include "util/sample/sample_table.h"
 
@@ -183,6 +186,91 @@ static void a_wrong_number_of_frames_is_not_believed(void **state)
 	free(cpu);
 }
 
+/* --- ranges --- */
+
+static void add_ranges(struct address_ranges *ranges, const uint64_t *borders, int nr)
+{
+	for (int i = 0; i < nr; i += 2)
+		assert_int_equal(address_ranges__add(ranges, borders[i], borders[i + 1]), 0);
+	address_ranges__sort(ranges);
+}
+
+static void touching_ranges_are_one(void **state)
+{
+	const uint64_t borders[] = {50, 60, 10, 20, 20, 30, 12, 15, 70, 70, 55, 65};
+	struct address_ranges ranges = {};
+
+	(void)state;
+	add_ranges(&ranges, borders, ARRAY_SIZE(borders));
+	assert_int_equal(ranges.nr, 2);
+	assert_int_equal(ranges.ranges[0].end, 30);
+	assert_int_equal(ranges.ranges[1].end, 65);
+	assert_true(address_ranges__has(&ranges, 10) && address_ranges__has(&ranges, 29));
+	assert_false(address_ranges__has(&ranges, 9) || address_ranges__has(&ranges, 30) ||
+		     address_ranges__has(&ranges, 65));
+	address_ranges__clear(&ranges);
+}
+
+/* Sessions come, change and go at random; each address must have those whose ranges it is in. */
+static void an_address_is_in_the_ranges_of_its_sessions(void **state)
+{
+	struct sample_ranges *shared = calloc(1, sizeof(*shared));
+	struct address_ranges own[MAX_SAMPLERS] = {};
+	unsigned int seed = 1;
+
+	(void)state;
+	assert_non_null(shared);
+	for (int round = 0; round < 300; round++) {
+		int sampler = rand_r(&seed) % MAX_SAMPLERS;
+
+		address_ranges__clear(&own[sampler]);
+		for (int i = rand_r(&seed) % 4; i > 0; i--) {
+			uint64_t start = rand_r(&seed) % 1000;
+
+			assert_int_equal(address_ranges__add(&own[sampler], start,
+							     start + rand_r(&seed) % 100),
+					 0);
+		}
+		address_ranges__sort(&own[sampler]);
+		assert_int_equal(sample_ranges__set(shared, sampler, &own[sampler]), 0);
+		for (uint64_t at = 0; at < 1100; at++) {
+			uint64_t expected = 0;
+
+			for (int i = 0; i < MAX_SAMPLERS; i++)
+				expected |= (uint64_t)address_ranges__has(&own[i], at) << i;
+			assert_int_equal(sample_ranges__at(shared, at), expected);
+		}
+	}
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		assert_int_equal(sample_ranges__set(shared, i, NULL), 0);
+		address_ranges__clear(&own[i]);
+	}
+	assert_int_equal(shared->half[shared->in_use].nr, 0);
+	free(shared);
+}
+
+static void ranges_without_room_change_nothing(void **state)
+{
+	struct sample_ranges *shared = calloc(1, sizeof(*shared));
+	struct address_ranges few = {}, many = {};
+
+	(void)state;
+	assert_non_null(shared);
+	assert_int_equal(address_ranges__add(&few, 5, 9), 0);
+	for (uint64_t i = 0; i <= MAX_SAMPLE_BORDERS / 2; i++)
+		assert_int_equal(address_ranges__add(&many, 10 * i, 10 * i + 3), 0);
+	assert_int_equal(sample_ranges__set(shared, 3, &few), 0);
+	assert_int_equal(sample_ranges__set(shared, 4, &many), -ENOSPC);
+	assert_int_equal(sample_ranges__at(shared, 5), 1 << 3);
+	assert_int_equal(sample_ranges__at(shared, 2), 0);
+	/* A number that another session has overwritten stays within the memory. */
+	shared->half[shared->in_use].nr = -1;
+	assert_int_equal(sample_ranges__set(shared, 3, NULL), 0);
+	address_ranges__clear(&few);
+	address_ranges__clear(&many);
+	free(shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +280,9 @@ int main(void)
 		cmocka_unit_test(a_key_has_its_parts_and_no_other),
 		cmocka_unit_test(a_stack_is_read_until_it_is_overwritten),
 		cmocka_unit_test(a_wrong_number_of_frames_is_not_believed),
+		cmocka_unit_test(touching_ranges_are_one),
+		cmocka_unit_test(an_address_is_in_the_ranges_of_its_sessions),
+		cmocka_unit_test(ranges_without_room_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,17 @@ static int parse_ip(void *ctx, const char *arg)
 	return -EINVAL;
 }
 
+static int parse_range(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+
+	if (!*arg) {
+		pr_err("--range: an empty name");
+		return -EINVAL;
+	}
+	return profile_ranges__add(&cmd->run.ranges, arg);
+}
+
 static int parse_data(void *ctx, const char *arg)
 {
 	struct profile_cmd *cmd = ctx;
@@ -236,6 +247,8 @@ static const struct option_row rows[] = {
 	 .help = "sample these processes"},
 	{0, "percent-limit", OPT_CALL, .call = parse_limit, .arg = "percent",
 	 .help = "do not print rows and branches below"},
+	{0, "range", OPT_CALL, .call = parse_range, .arg = "name|start-end",
+	 .help = "sample only this function, module, file or range of addresses; may be repeated"},
 	{'s', "sort", OPT_STRING, AT(sort), .arg = "key,...",
 	 .help = "columns: comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr (" PROFILE_DEFAULT_SORT
 		 ")"},

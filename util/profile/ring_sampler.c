@@ -3,6 +3,7 @@
 
 #include "util/event/evlist.h"
 #include "util/host/cpumap.h"
+#include "util/lib/address_ranges.h"
 #include "util/lib/byte_buffer.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
@@ -36,6 +37,8 @@ struct ring_sampler {
 	uint32_t key;
 	uint64_t rate; /* 0: by period */
 	unsigned int addr_bits;
+	bool has_ranges;
+	const struct address_ranges *ranges; /* NULL: not set yet */
 	bool with_idle;
 	bool has_threads;
 	struct byte_buffer records; /* of one collection */
@@ -122,6 +125,11 @@ static int take_sample(struct ring_sampler *sampler, const struct perf_event_hea
 	account = &sampler->accounts[event];
 	if (!entry.pid && !sampler->with_idle && evsel__is_clock(sampler->events->evsels[event])) {
 		add(&account->idle, &entry);
+		return 0;
+	}
+	if (sampler->has_ranges &&
+	    !(sampler->ranges && address_ranges__has(sampler->ranges, entry.ip))) {
+		add(&account->other, &entry);
 		return 0;
 	}
 	add(&account->kept, &entry);
@@ -274,6 +282,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->events = events;
 	sampler->key = options->key;
 	sampler->addr_bits = options->addr_bits;
+	sampler->has_ranges = options->has_ranges;
 	sampler->with_idle = options->with_idle;
 	sampler->has_threads = threads;
 	sampler->rate = options->rate_kind == SAMPLE_BY_FREQ ? options->rate : 0;
@@ -308,6 +317,11 @@ int ring_sampler__set(struct ring_sampler *sampler, bool enable)
 	if (err)
 		pr_err("cannot %s sampling: %s", enable ? "begin" : "end", strerror(-err));
 	return err;
+}
+
+void ring_sampler__set_ranges(struct ring_sampler *sampler, const struct address_ranges *ranges)
+{
+	sampler->ranges = ranges;
 }
 
 int ring_sampler__collect_ms(const struct ring_sampler *sampler)

@@ -12,6 +12,7 @@
 
 #include "util/sample/sampler.h"
 
+struct address_ranges;
 struct evlist;
 struct symbols;
 struct thread_map;
@@ -33,6 +34,9 @@ void ring_sampler__delete(struct ring_sampler *sampler);
 
 /** ring_sampler__set() - enable, disable; 0 or -errno */
 int ring_sampler__set(struct ring_sampler *sampler, bool enable);
+
+/** ring_sampler__set_ranges() - as sampler__set_ranges(); @ranges are borrowed */
+void ring_sampler__set_ranges(struct ring_sampler *sampler, const struct address_ranges *ranges);
 
 /** ring_sampler__collect() - as sampler__collect() */
 int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx);

@@ -10,6 +10,7 @@
 
 struct sample_source_ops {
 	int (*set)(void *sampler, bool enable);
+	int (*set_ranges)(void *sampler, const struct address_ranges *ranges);
 	int (*collect)(void *sampler, sample_fn fn, void *ctx);
 	int (*collect_ms)(const void *sampler);
 	void (*account)(const void *sampler, int event, struct sample_account *account);
@@ -41,6 +42,11 @@ static int shared_set(void *sampler, bool enable)
 	return enable ? sampler__enable(sampler) : sampler__disable(sampler);
 }
 
+static int shared_set_ranges(void *sampler, const struct address_ranges *ranges)
+{
+	return sampler__set_ranges(sampler, ranges);
+}
+
 static int shared_collect(void *sampler, sample_fn fn, void *ctx)
 {
 	return sampler__collect(sampler, fn, ctx);
@@ -63,6 +69,7 @@ static void shared_delete(void *sampler)
 
 static const struct sample_source_ops shared_ops = {
 	.set = shared_set,
+	.set_ranges = shared_set_ranges,
 	.collect = shared_collect,
 	.collect_ms = shared_collect_ms,
 	.account = shared_account,
@@ -84,6 +91,12 @@ int sample_source__open_shared(const struct sample_request *request, struct samp
 static int ring_set(void *sampler, bool enable)
 {
 	return ring_sampler__set(sampler, enable);
+}
+
+static int ring_set_ranges(void *sampler, const struct address_ranges *ranges)
+{
+	ring_sampler__set_ranges(sampler, ranges);
+	return 0;
 }
 
 static int ring_collect(void *sampler, sample_fn fn, void *ctx)
@@ -108,6 +121,7 @@ static void ring_delete(void *sampler)
 
 static const struct sample_source_ops ring_ops = {
 	.set = ring_set,
+	.set_ranges = ring_set_ranges,
 	.collect = ring_collect,
 	.collect_ms = ring_collect_ms,
 	.account = ring_account,
@@ -136,6 +150,11 @@ void sample_source__delete(struct sample_source *source)
 int sample_source__set(struct sample_source *source, bool enable)
 {
 	return source->ops->set(source->sampler, enable);
+}
+
+int sample_source__set_ranges(struct sample_source *source, const struct address_ranges *ranges)
+{
+	return source->ops->set_ranges(source->sampler, ranges);
 }
 
 int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx)

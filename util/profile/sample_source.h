@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct address_ranges;
 struct evlist;
 struct symbols;
 struct thread_map;
@@ -33,6 +34,8 @@ void sample_source__delete(struct sample_source *source);
 
 /* As the functions of sampler.h. */
 int sample_source__set(struct sample_source *source, bool enable);
+/* Only for options.has_ranges. @ranges are borrowed. */
+int sample_source__set_ranges(struct sample_source *source, const struct address_ranges *ranges);
 int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx);
 int sample_source__collect_ms(const struct sample_source *source);
 void sample_source__account(const struct sample_source *source, int event,

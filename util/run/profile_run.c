@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,56 @@ static int loop(struct profile_run *run, struct stat_pass *pass)
 
 /* --- begin and end --- */
 
+/* --- ranges --- */
+
+/* Find ranges that are there before a command starts. */
+static int find_ranges(struct profile_run *run)
+{
+	int err;
+
+	if (!run->ranges.nr)
+		return 0;
+	run->sampling.has_ranges = true;
+	err = profile_ranges__find_kernel(&run->ranges, run->symbols);
+	if (!err && !run->sampling.workload)
+		err = profile_ranges__find_user(&run->ranges, run->symbols, &run->base.target, 0);
+	run->has_bad_range = err == -EINVAL;
+	return err;
+}
+
+static int set_ranges(struct profile_run *run)
+{
+	return run->ranges.nr ? sample_source__set_ranges(run->source, &run->ranges.found) : 0;
+}
+
+/* A program's code is nowhere before its exec. */
+static int set_ranges_of_workload(struct profile_run *run, struct stat_pass *pass)
+{
+	int err = profile_ranges__find_user(&run->ranges, run->symbols, &run->base.target,
+					    pass->workload.pid);
+
+	run->has_bad_range = err == -EINVAL;
+	if (!err)
+		err = set_ranges(run);
+	if (err)
+		kill(pass->workload.pid, SIGKILL);
+	workload__continue(&pass->workload);
+	return err;
+}
+
+static int start_workload(struct profile_run *run, struct stat_pass *pass)
+{
+	bool has_all = profile_ranges__has_all(&run->ranges);
+	int err = has_all ? workload__start(&pass->workload) :
+			    workload__start_stopped(&pass->workload);
+
+	if (!err)
+		return has_all ? 0 : set_ranges_of_workload(run, pass);
+	msg__count_error();
+	pr_text("Workload failed: %s\n", strerror(-err));
+	return err;
+}
+
 static int start(struct profile_run *run, struct stat_pass *pass)
 {
 	int delay_ms = run->base.delay_ms, err = 0;
@@ -254,12 +305,7 @@ static int start(struct profile_run *run, struct stat_pass *pass)
 		sd_notify__ready();
 		return 0;
 	}
-	err = workload__start(&pass->workload);
-	if (err) {
-		msg__count_error();
-		pr_text("Workload failed: %s\n", strerror(-err));
-	}
-	return err;
+	return start_workload(run, pass);
 }
 
 static int finish(struct profile_run *run, struct stat_pass *pass)
@@ -274,7 +320,7 @@ static int finish(struct profile_run *run, struct stat_pass *pass)
 	return err;
 }
 
-static int open_source(struct profile_run *run, struct stat_pass *pass)
+static int open_source(struct profile_run *run)
 {
 	const struct sample_request request = {
 		.options = &run->sampling,
@@ -286,7 +332,6 @@ static int open_source(struct profile_run *run, struct stat_pass *pass)
 
 	run->sampling.target = &run->base.target;
 	run->sampling.events = run->events;
-	run->sampling.workload = pass->workload.pid;
 	run->accounts = calloc(run->events->nr, sizeof(*run->accounts));
 	run->old_accounts = calloc(run->events->nr, sizeof(*run->old_accounts));
 	if (!run->accounts || !run->old_accounts) {
@@ -305,8 +350,14 @@ static int open_source(struct profile_run *run, struct stat_pass *pass)
 
 static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 {
-	int err = open_source(run, pass);
+	int err;
 
+	run->sampling.workload = pass->workload.pid;
+	err = find_ranges(run);
+	if (!err)
+		err = open_source(run);
+	if (!err)
+		err = set_ranges(run);
 	if (!err)
 		err = stat_pass__watch_tasks(pass);
 	if (!err)
@@ -383,5 +434,6 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	samples__reset(&run->samples);
 	free(run->accounts);
 	free(run->old_accounts);
-	return !err ? STATUS_OK : is_valid ? STATUS_FAILED : STATUS_INVALID;
+	profile_ranges__clear(&run->ranges);
+	return !err ? STATUS_OK : is_valid && !run->has_bad_range ? STATUS_FAILED : STATUS_INVALID;
 }

@@ -4,6 +4,7 @@
 
 /* The life of one perf profile: start the workload, sample, collect, hand over reports. */
 
+#include "util/profile/profile_ranges.h"
 #include "util/profile/samples.h"
 #include "util/run/stat_run.h"
 #include "util/sample/sampler.h"
@@ -26,9 +27,10 @@ struct profile_run {
 		sampling; /* profile_run__once() fills in target, events and workload */
 	struct evlist *events;
 	char *user_pids; /* -u: the target's pid_list, from which ended processes are removed; borrowed */
-	bool no_bpf;		 /* --no-bpf: ring buffers, although sharing may be possible */
-	struct symbols *symbols; /* borrowed */
-	struct samples samples;	 /* since the last round */
+	struct profile_ranges ranges; /* --range: only samples of these */
+	bool no_bpf;		      /* --no-bpf: ring buffers, although sharing may be possible */
+	struct symbols *symbols;      /* borrowed */
+	struct samples samples;	      /* since the last round */
 
 	/* Prints run->samples. Return: 0 or -errno after a message. */
 	int (*report)(void *ctx, const struct profile_round *round);
@@ -41,6 +43,7 @@ struct profile_run {
 	uint64_t collect_at_ns, old_round_ns;
 	int last_cpu; /* of the last entry of a collection; -1: none */
 	bool has_sampled;
+	bool has_bad_range; /* a name that nothing has */
 };
 
 /**

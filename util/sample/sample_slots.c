@@ -8,6 +8,7 @@
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
 #include "util/lib/util.h"
+#include "util/sample/sample_ranges.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -207,11 +208,25 @@ int sample_slots__add_sampler(struct sample_object *object, int table_fd, const 
 	note_cpus(&plan->sampler[i], cpus);
 	plan->of_tasks &= ~(1ULL << i);
 	plan->of_cgroups &= ~(1ULL << i);
+	plan->of_ranges &= ~(1ULL << i);
 	__atomic_store_n(&plan->sampler[i].token, leader_sample__token(object->leader),
 			 __ATOMIC_RELEASE);
 	crash_point__reach("sampler-added");
 	plan->sampler_of[session] = i + 1;
 	return i;
+}
+
+int sample_slots__set_ranges(struct sample_object *object, int sampler,
+			     const struct address_ranges *ranges)
+{
+	/* Samples that still search the half that is not in use any more end before this. */
+	for (int cpu = 0; cpu < object->nr_cpus; cpu++) {
+		int err = sample_object__sync(object, cpu, 0, SAMPLE_CLOSE, 0);
+
+		if (err && err != -ENXIO)
+			return err;
+	}
+	return sample_ranges__set(&object->plan->ranges, sampler, ranges);
 }
 
 static void set_needs(const struct sample_plan *plan, struct sample_slot *slot)
@@ -301,6 +316,9 @@ static void take_out(struct sample_object *object, __u32 sampler)
 	if (session < MAX_SESSIONS && plan->sampler_of[session] == sampler + 1)
 		plan->sampler_of[session] = 0;
 	bpf_map_delete_elem(object->map_fds[SAMPLE_TABLES], &sampler);
+	if (plan->of_ranges >> sampler & 1)
+		(void)sample_slots__set_ranges(object, sampler,
+					       NULL); /* or the next one in its place does */
 	crash_point__reach("sample-table-removed");
 	__atomic_store_n(&plan->sampler[sampler].token, 0, __ATOMIC_RELEASE);
 }

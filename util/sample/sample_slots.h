@@ -15,6 +15,7 @@
 #include "util/sample/sample_object.h"
 #include "util/sample/sample_rate.h"
 
+struct address_ranges;
 struct cpumap;
 
 /**
@@ -26,6 +27,10 @@ struct cpumap;
  */
 int sample_slots__add_sampler(struct sample_object *object, int table_fd,
 			      const struct cpumap *cpus);
+
+/** sample_slots__set_ranges() - give a session ranges of addresses; see sample_ranges__set() */
+int sample_slots__set_ranges(struct sample_object *object, int sampler,
+			     const struct address_ranges *ranges);
 
 /**
  * sample_slots__add() - have a session sample an event; no event is opened yet

@@ -45,6 +45,7 @@ struct sampler_options {
 	uint32_t key;		     /* SAMPLE_* */
 	int max_frames;		     /* per level; 0: SAMPLE_MAX_FRAMES */
 	unsigned int addr_bits;	     /* so many low bits of SAMPLE_ADDR are 0 in all entries */
+	bool has_ranges;	     /* nothing is sampled before sampler__set_ranges() */
 	bool with_idle;		     /* clocks: also samples of the idle task (tid 0) */
 	const char *attr_map_path;   /* NULL: the default */
 	const uid_t *trusted_owners; /* as for attr_map__open() */

@@ -179,6 +179,8 @@ static int restrict_target(struct sampler *sampler)
 	struct sample_plan *plan = sampler->object.plan;
 	uint64_t bit = 1ULL << sampler->number;
 
+	if (options->has_ranges)
+		__atomic_fetch_or(&plan->of_ranges, bit, __ATOMIC_SEQ_CST);
 	if (options->nr_cgroups) {
 		__atomic_fetch_or(&plan->of_cgroups, bit, __ATOMIC_SEQ_CST);
 		return sample_scopes__add_cgroups(sampler->leader, options->cgroup_fs,
@@ -271,6 +273,25 @@ int sampler__disable(struct sampler *sampler)
 	if (err)
 		pr_err("cannot stop sampling: %s", strerror(-err));
 	sampler->is_enabled &= err != 0;
+	return err;
+}
+
+int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ranges)
+{
+	int err;
+
+	capability__raise();
+	err = attr_map__lock_tasks(sampler->attr_map);
+	if (!err) {
+		err = sample_slots__set_ranges(&sampler->object, sampler->number, ranges);
+		attr_map__unlock_tasks(sampler->attr_map);
+	}
+	capability__lower();
+	if (err == -ENOSPC)
+		pr_err("too many ranges: all sessions together have at most %d",
+		       MAX_SAMPLE_BORDERS / 2);
+	else if (err)
+		pr_err("cannot set ranges: %s", strerror(-err));
 	return err;
 }
 

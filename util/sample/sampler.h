@@ -18,6 +18,7 @@
 #include "util/sample/sample_account.h"
 #include "util/sample/sample_types.h"
 
+struct address_ranges;
 struct sampler;
 
 /**
@@ -31,6 +32,14 @@ int sampler__open(const struct sampler_options *options, struct sampler **out);
 /** sampler__enable(), __disable() - begin, end; 0 or -errno after a message */
 int sampler__enable(struct sampler *sampler);
 int sampler__disable(struct sampler *sampler);
+
+/**
+ * sampler__set_ranges() - sample only instructions in these ranges, for options.has_ranges
+ * @ranges: sorted; not used after the call
+ *
+ * Return: 0 or -errno after a message.
+ */
+int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ranges);
 
 /**
  * sampler__collect() - empty the tables of all CPUs

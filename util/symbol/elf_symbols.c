@@ -187,3 +187,16 @@ bool elf_segments__address(const struct elf_segments *segments, uint64_t offset,
 		*address = offset - found->offset + found->address;
 	return found != NULL;
 }
+
+bool elf_segments__offset(const struct elf_segments *segments, uint64_t address, uint64_t *offset)
+{
+	for (int i = 0; i < segments->nr; i++) {
+		const struct elf_segment *segment = &segments->segments[i];
+
+		if (address < segment->address || address - segment->address >= segment->size)
+			continue;
+		*offset = address - segment->address + segment->offset;
+		return true;
+	}
+	return false;
+}

@@ -49,4 +49,7 @@ int elf_symbols__segments(int fd, struct elf_segments *segments);
  */
 bool elf_segments__address(const struct elf_segments *segments, uint64_t offset, uint64_t *address);
 
+/** elf_segments__offset() - the reverse; false if the address is not loaded from the file */
+bool elf_segments__offset(const struct elf_segments *segments, uint64_t address, uint64_t *offset);
+
 #endif

@@ -115,8 +115,9 @@ struct question {
 	int fds[2]; /* the second: -1 or the debug file */
 	const uint64_t *addresses;
 	int nr;
-	int first;  /* index of the first address for the caller */
-	name_fn fn; /* NULL: no names are asked for */
+	int first;	   /* index of the first address for the caller */
+	name_fn fn;	   /* NULL: no names are asked for */
+	place_fn place_fn; /* NULL: no places are asked for */
 	void *ctx;
 };
 
@@ -195,6 +196,22 @@ static int hand_over_names(const struct symbol_process *process, ssize_t len,
 	return 0;
 }
 
+static int hand_over_places(const struct symbol_process *process, ssize_t len,
+			    const struct question *question)
+{
+	const char *at = process->reply.bytes + sizeof(process->reply.head);
+	size_t left = len - sizeof(process->reply.head);
+
+	for (; left >= sizeof(struct symbol_place); left -= sizeof(struct symbol_place)) {
+		struct symbol_place place;
+
+		memcpy(&place, at, sizeof(place));
+		at += sizeof(place);
+		question->place_fn(question->ctx, place.start, place.end);
+	}
+	return left ? -EPROTO : 0;
+}
+
 /*
  * Answers to earlier requests may still arrive: a worker may have died before it took this request,
  * and then the next one answers it although it was sent again.
@@ -217,6 +234,8 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 			return 0;
 		if (head->kind == SYMBOL_REPLY_NAMES && question->fn)
 			err = hand_over_names(process, len, question);
+		else if (head->kind == SYMBOL_REPLY_PLACES && question->place_fn)
+			err = hand_over_places(process, len, question);
 		if (err)
 			return err;
 	}
@@ -265,4 +284,23 @@ int symbol_process__name(struct symbol_process *process, enum symbol_file_kind k
 		err = ask(process, &question);
 	}
 	return err;
+}
+
+int symbol_process__find(struct symbol_process *process, int fd, int debug_fd, const char *name,
+			 place_fn fn, void *ctx)
+{
+	uint64_t words[SYMBOL_MAX_NAME / sizeof(uint64_t) + 1] = {};
+	const struct question question = {
+		.kind = SYMBOL_FILE_FIND,
+		.fds = {fd, debug_fd},
+		.addresses = words,
+		.nr = ARRAY_SIZE(words),
+		.place_fn = fn,
+		.ctx = ctx,
+	};
+
+	if (strlen(name) > SYMBOL_MAX_NAME)
+		return 0;
+	memcpy(words, name, strlen(name));
+	return ask(process, &question);
 }

@@ -49,4 +49,17 @@ typedef void (*name_fn)(void *ctx, int idx, const char *name, uint64_t offset);
 int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
 			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx);
 
+/* place_fn - gets a function's place in its file, without the end */
+typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end);
+
+/**
+ * symbol_process__find() - find the functions of a name in an ELF file
+ * @name: as in the symbol table, or as it is printed; longer ones than SYMBOL_MAX_NAME are not found
+ * @fn: is called for each; more than once if a worker died meanwhile
+ *
+ * Return: as symbol_process__describe().
+ */
+int symbol_process__find(struct symbol_process *process, int fd, int debug_fd, const char *name,
+			 place_fn fn, void *ctx);
+
 #endif

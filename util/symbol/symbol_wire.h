@@ -6,8 +6,8 @@
  * Messages between perf and the confined process that reads foreign files.
  *
  * Both ends are packets on a socketpair. A request carries descriptors: the file, and perhaps the file
- * with its debug information. It is answered by any number of packets, the last of which is not
- * SYMBOL_REPLY_NAMES. SYMBOL_REPLY_DIED comes from the parent of the confined process, after it died and
+ * with its debug information. It is answered by any number of packets, the last of which is
+ * SYMBOL_REPLY_DONE or SYMBOL_REPLY_DIED. SYMBOL_REPLY_DIED comes from the parent of the confined process, after it died and
  * before the next one begins. perf trusts no answer: it checks every length.
  */
 
@@ -23,6 +23,7 @@ enum symbol_file_kind {
 	SYMBOL_FILE_DESCRIBE, /* ELF: build id and whether there is a full symbol table */
 	SYMBOL_FILE_ELF,      /* addresses are positions in the file */
 	SYMBOL_FILE_PERF_MAP, /* addresses are those of the process */
+	SYMBOL_FILE_FIND,     /* ELF: the places of a function; its name is in place of addresses */
 };
 
 struct symbol_request {
@@ -33,7 +34,8 @@ struct symbol_request {
 };
 
 enum symbol_reply_kind {
-	SYMBOL_REPLY_NAMES, /* struct symbol_answer, each followed by its name */
+	SYMBOL_REPLY_NAMES,  /* struct symbol_answer, each followed by its name */
+	SYMBOL_REPLY_PLACES, /* struct symbol_place */
 	SYMBOL_REPLY_DONE,
 	SYMBOL_REPLY_DIED,
 };
@@ -44,6 +46,11 @@ struct symbol_reply {
 	int32_t err; /* of SYMBOL_REPLY_DONE: 0 or -errno */
 	uint32_t has_symtab;
 	struct build_id id; /* of SYMBOL_FILE_DESCRIBE */
+};
+
+/* A function, by positions in its file. */
+struct symbol_place {
+	uint64_t start, end; /* without the end */
 };
 
 /* Addresses without a name have none. */

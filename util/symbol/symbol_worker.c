@@ -154,11 +154,11 @@ static int send_packet(struct worker *worker)
 	return len < 0 ? -errno : 0;
 }
 
-static void begin_packet(struct worker *worker)
+static void begin_packet(struct worker *worker, enum symbol_reply_kind kind)
 {
 	const struct symbol_reply head = {
 		.seq = worker->request.head.seq,
-		.kind = SYMBOL_REPLY_NAMES,
+		.kind = kind,
 	};
 
 	memcpy(worker->packet, &head, sizeof(head));
@@ -171,7 +171,7 @@ static int put_answer(struct worker *worker, const struct symbol_answer *answer,
 
 	if (sizeof(*answer) + answer->name_len > sizeof(worker->packet) - worker->len) {
 		err = send_packet(worker);
-		begin_packet(worker);
+		begin_packet(worker, SYMBOL_REPLY_NAMES);
 	}
 	memcpy(worker->packet + worker->len, answer, sizeof(*answer));
 	memcpy(worker->packet + worker->len + sizeof(*answer), name, answer->name_len);
@@ -204,7 +204,7 @@ static int put_names(struct worker *worker, const struct source *source)
 {
 	int err = 0;
 
-	begin_packet(worker);
+	begin_packet(worker, SYMBOL_REPLY_NAMES);
 	for (uint32_t i = 0; i < worker->request.head.nr && !err; i++) {
 		uint64_t address = worker->request.addresses[i];
 
@@ -214,6 +214,74 @@ static int put_names(struct worker *worker, const struct source *source)
 		err = put_name(worker, i, address, source);
 	}
 	return err ? err : send_packet(worker);
+}
+
+/* --- places of a function --- */
+
+/* Only names as they are printed have such characters. */
+static bool is_named(const char *name, const char *wanted)
+{
+	char *readable __cleanup(free_ptr) = NULL;
+
+	if (!strcmp(name, wanted))
+		return true;
+	readable = strpbrk(wanted, ":< ") ? demangle__name(name) : NULL;
+	return readable && !strcmp(readable, wanted);
+}
+
+static int put_place(struct worker *worker, const struct source *source, uint64_t address)
+{
+	const struct symbol *symbol = symbol_table__find(&source->table, address);
+	struct symbol_place place;
+	int err = 0;
+
+	if (!symbol || !elf_segments__offset(&source->segments, address, &place.start))
+		return 0;
+	place.end = place.start + (symbol->end - address);
+	if (sizeof(place) > sizeof(worker->packet) - worker->len) {
+		err = send_packet(worker);
+		begin_packet(worker, SYMBOL_REPLY_PLACES);
+	}
+	memcpy(worker->packet + worker->len, &place, sizeof(place));
+	worker->len += sizeof(place);
+	return err;
+}
+
+/* Sorting keeps one name of each address, so list the addresses before. Return: NULL without memory. */
+static uint64_t *list_addresses(const struct symbol_table *table, const char *name, size_t *nr)
+{
+	uint64_t *list = calloc(table->nr + 1, sizeof(*list));
+
+	*nr = 0;
+	for (size_t i = 0; list && i < table->nr; i++) {
+		if (!table->symbols[i].is_data &&
+		    is_named(symbol_table__name(table, &table->symbols[i]), name))
+			list[(*nr)++] = table->symbols[i].start;
+	}
+	return list;
+}
+
+/* Return: -errno of the socket; @err receives that of the file. */
+static int put_places(struct worker *worker, int *err)
+{
+	char *name = (char *)worker->request.addresses;
+	size_t len = worker->request.head.nr * sizeof(uint64_t), nr = 0;
+	uint64_t *list __cleanup(free_ptr) = NULL;
+	struct source source = {};
+	int lost = 0;
+
+	*err = len ? load_elf(worker, &source) : -EINVAL;
+	if (!*err) {
+		name[len - 1] = '\0';
+		list = list_addresses(&source.table, name, &nr);
+		*err = list ? 0 : -ENOMEM;
+	}
+	symbol_table__sort(&source.table);
+	begin_packet(worker, SYMBOL_REPLY_PLACES);
+	for (size_t i = 0; i < nr && !lost; i++)
+		lost = put_place(worker, &source, list[i]);
+	clear_source(&source);
+	return lost ? lost : send_packet(worker);
 }
 
 static int send_done(struct worker *worker, const struct symbol_reply *reply)
@@ -235,6 +303,8 @@ static int answer(struct worker *worker)
 		err = -EBADF;
 	} else if (worker->request.head.kind == SYMBOL_FILE_DESCRIBE) {
 		err = elf_symbols__describe(worker->fds[0], &done.id, &has_symtab);
+	} else if (worker->request.head.kind == SYMBOL_FILE_FIND) {
+		lost = put_places(worker, &err);
 	} else {
 		source = get_source(worker, &err);
 		lost = source ? put_names(worker, source) : 0;

@@ -137,6 +137,16 @@ uint64_t symbols__nr_lost(const struct symbols *symbols)
 	return symbols->events ? map_events__nr_lost(symbols->events) : 0;
 }
 
+const struct symbol_table *symbols__kernel(const struct symbols *symbols)
+{
+	return &symbols->kernel;
+}
+
+struct symbol_process *symbols__reader(const struct symbols *symbols)
+{
+	return symbols->process;
+}
+
 int symbols__process(struct symbols *symbols, const struct process_key *key)
 {
 	return process_table__find(&symbols->processes, key);
@@ -293,8 +303,7 @@ static void take_name(void *ctx, int idx, const char *name, uint64_t offset)
 		answers->err = err;
 }
 
-/* Look for the file with the debug information of a stripped one. */
-static int describe(struct symbols *symbols, struct image *image)
+static int describe(const struct symbols *symbols, struct image *image)
 {
 	char *path __cleanup(free_ptr) = NULL;
 	struct build_id id;
@@ -313,6 +322,13 @@ static int describe(struct symbols *symbols, struct image *image)
 	if (image->debug_fd < 0)
 		image->debug_fd = -1;
 	return 0;
+}
+
+int symbols__describe(const struct symbols *symbols, struct image *image)
+{
+	int err = symbols->process ? image__open(image) : -EPIPE;
+
+	return err ? err : describe(symbols, image);
 }
 
 static int ask_names(struct symbols *symbols, struct image *image, const int *places, int nr)
@@ -343,10 +359,8 @@ static const char *reason(int err)
 /* Return: 0, also if there are no names; -ENOMEM. */
 static int resolve_image(struct symbols *symbols, struct image *image, const int *places, int nr)
 {
-	int err = symbols->process ? image__open(image) : -EPIPE;
+	int err = symbols__describe(symbols, image);
 
-	if (!err)
-		err = describe(symbols, image);
 	if (!err)
 		err = ask_names(symbols, image, places, nr);
 	if (!err)

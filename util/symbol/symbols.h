@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct symbol_process;
+struct symbol_table;
 struct symbols;
 
 /**
@@ -80,6 +82,13 @@ struct place_name {
 
 /** symbols__name() - describe a place; the texts are borrowed, until symbols__resolve() */
 void symbols__name(const struct symbols *symbols, int place, struct place_name *name);
+
+/* The kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
+const struct symbol_table *symbols__kernel(const struct symbols *symbols);
+struct symbol_process *symbols__reader(const struct symbols *symbols);
+
+/** symbols__describe() - open a file, and the one with its debug information if it is stripped; 0 or -errno */
+int symbols__describe(const struct symbols *symbols, struct image *image);
 
 /** symbols__nr_lost() - records about mappings that were lost */
 uint64_t symbols__nr_lost(const struct symbols *symbols);

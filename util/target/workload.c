@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 /* Maximum wait for the command to end after our SIGTERM. */
@@ -96,6 +97,33 @@ int workload__start(struct workload *workload)
 		return 0;
 	workload__wait(workload, true);
 	return -err;
+}
+
+/* Return: whether the child is in the stop at its exec. Leaves its end to workload__wait(). */
+static bool is_stopped(const struct workload *workload)
+{
+	siginfo_t info = {};
+
+	while (waitid(P_PID, workload->pid, &info, WEXITED | WSTOPPED | WNOWAIT)) {
+		if (errno != EINTR)
+			return false;
+	}
+	return info.si_code == CLD_TRAPPED && info.si_status >> 8 == PTRACE_EVENT_EXEC;
+}
+
+int workload__start_stopped(struct workload *workload)
+{
+	int err;
+
+	if (ptrace(PTRACE_SEIZE, workload->pid, 0, PTRACE_O_TRACEEXEC))
+		return -errno;
+	err = workload__start(workload);
+	return err || is_stopped(workload) ? err : -ESRCH;
+}
+
+void workload__continue(struct workload *workload)
+{
+	ptrace(PTRACE_DETACH, workload->pid, 0, 0); /* one that was killed does not need it */
 }
 
 static uint64_t timeval_ns(const struct timeval *tv)

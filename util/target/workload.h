@@ -36,6 +36,14 @@ int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
  */
 int workload__start(struct workload *workload);
 
+/**
+ * workload__start_stopped() - the same, and stop the command before its first instruction
+ *
+ * Return: 0 or -errno; on success workload__continue() lets it run.
+ */
+int workload__start_stopped(struct workload *workload);
+void workload__continue(struct workload *workload);
+
 /** workload__wait() - reap the child if it has ended; @block: wait for that. Return true if it is done */
 bool workload__wait(struct workload *workload, bool block);
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/profile_ranges.h"
+
+#include "util/lib/array.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/symbol/symbol_ranges.h"
+#include "util/target/target.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int profile_ranges__add(struct profile_ranges *ranges, const char *text)
+{
+	struct range_name *name = array__add(ranges->names, ranges->nr);
+
+	if (!name)
+		return -ENOMEM;
+	name->text = text;
+	return 0;
+}
+
+bool profile_ranges__has_all(const struct profile_ranges *ranges)
+{
+	for (int i = 0; i < ranges->nr; i++) {
+		if (!ranges->names[i].is_found)
+			return false;
+	}
+	return true;
+}
+
+void profile_ranges__clear(struct profile_ranges *ranges)
+{
+	free(ranges->names);
+	address_ranges__clear(&ranges->found);
+	*ranges = (struct profile_ranges){};
+}
+
+/* --- numbers and the kernel --- */
+
+/* Return: whether a text is START-END, in hexadecimal digits. */
+static bool parse_numbers(const char *text, uint64_t *start, uint64_t *end)
+{
+	char *rest;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*start = strtoull(text, &rest, 16);
+	if (*rest != '-' || !isxdigit((unsigned char)rest[1]))
+		return false;
+	*end = strtoull(rest + 1, &rest, 16);
+	return !*rest && !errno && *start < *end;
+}
+
+static int find_kernel(struct profile_ranges *ranges, const struct symbols *symbols,
+		       struct range_name *name)
+{
+	uint64_t start, end;
+	int nr = 1;
+
+	if (!parse_numbers(name->text, &start, &end))
+		nr = symbol_ranges__kernel(symbols, name->text, &ranges->found);
+	else if (address_ranges__add(&ranges->found, start, end))
+		nr = -ENOMEM;
+	name->is_found = nr > 0;
+	return nr < 0 ? nr : 0;
+}
+
+int profile_ranges__find_kernel(struct profile_ranges *ranges, const struct symbols *symbols)
+{
+	int err = 0;
+
+	for (int i = 0; i < ranges->nr && !err; i++)
+		err = find_kernel(ranges, symbols, &ranges->names[i]);
+	address_ranges__sort(&ranges->found);
+	return err;
+}
+
+/* --- processes --- */
+
+struct pids {
+	pid_t *list;
+	int nr;
+};
+
+static int add_pid(struct pids *pids, pid_t pid)
+{
+	pid_t *added = array__add(pids->list, pids->nr);
+
+	if (!added)
+		return -ENOMEM;
+	*added = pid;
+	return 0;
+}
+
+static int add_listed(struct pids *pids, const char *text)
+{
+	int err = 0;
+
+	while (*text && !err) {
+		char *end;
+
+		err = add_pid(pids, strtol(text, &end, 10));
+		text = end + (*end == ',');
+		if (*end && *end != ',')
+			break;
+	}
+	return err;
+}
+
+static int add_all(struct pids *pids)
+{
+	DIR *dir = opendir(procfs_root());
+	int err = 0;
+
+	for (struct dirent *entry; dir && !err && (entry = readdir(dir));) {
+		if (isdigit((unsigned char)*entry->d_name))
+			err = add_pid(pids, atoi(entry->d_name));
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+/* Return: the colon between file and function; NULL: there is none. Those of C++ are double. */
+static const char *find_colon(const char *text)
+{
+	for (const char *at = text; (at = strchr(at, ':')); at += 2) {
+		if (at[1] != ':')
+			return at;
+	}
+	return NULL;
+}
+
+/* A name alone is that of a file, or of a function in any file of the target. */
+static int find_name(struct profile_ranges *ranges, const struct symbols *symbols,
+		     const struct pids *pids, const char *text, bool is_everybody)
+{
+	const char *colon = find_colon(text);
+	char *file __cleanup(free_ptr) = strndup(text, colon ? colon - text : (int)strlen(text));
+	struct process_code code = {
+		.pids = pids->list,
+		.nr_pids = pids->nr,
+		.file = file,
+		.function = colon ? colon + 1 : NULL,
+	};
+	int nr = file ? symbol_ranges__processes(symbols, &code, &ranges->found) : -ENOMEM;
+
+	if (nr || colon || strchr(text, '/') || is_everybody)
+		return nr;
+	code.file = NULL;
+	code.function = text;
+	return symbol_ranges__processes(symbols, &code, &ranges->found);
+}
+
+static int report_missing(const char *text, bool is_everybody, pid_t workload)
+{
+	const char *where =
+		is_everybody ?
+			"nothing of this name in the kernel, and no process has such a file (FILE:FUNCTION is a function of a program)" :
+		workload ?
+			"nothing of this name in the kernel and in the program of the command (libraries are not mapped yet: use -p)" :
+			"nothing of this name in the kernel and in the files of the target";
+
+	pr_err("--range %s: %s", text, where);
+	return -EINVAL;
+}
+
+static int find_user(struct profile_ranges *ranges, const struct symbols *symbols,
+		     const struct pids *pids, bool is_everybody, pid_t workload)
+{
+	for (int i = 0; i < ranges->nr; i++) {
+		const char *text = ranges->names[i].text;
+		int nr = ranges->names[i].is_found ?
+				 1 :
+				 find_name(ranges, symbols, pids, text, is_everybody);
+
+		if (nr < 0)
+			return nr;
+		if (!nr)
+			return report_missing(text, is_everybody, workload);
+		ranges->names[i].is_found = true;
+	}
+	address_ranges__sort(&ranges->found);
+	return 0;
+}
+
+int profile_ranges__find_user(struct profile_ranges *ranges, const struct symbols *symbols,
+			      const struct target *target, pid_t workload)
+{
+	const char *listed = target->pid_list ? target->pid_list : target->tid_list;
+	struct pids pids = {};
+	int err;
+
+	err = workload ? add_pid(&pids, workload) :
+	      listed   ? add_listed(&pids, listed) :
+			 add_all(&pids);
+	if (!err)
+		err = find_user(ranges, symbols, &pids, !workload && !listed, workload);
+	free(pids.list);
+	return err;
+}
