@@ -10,6 +10,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/profile_report.h"
+#include "util/profile/prog_object.h"
 #include "util/symbol/symbols.h"
 #include "util/target/cgroup_list.h"
 
@@ -156,6 +157,7 @@ static void clear(struct profile_cmd *cmd)
 	if (cmd->run.base.control)
 		control__close(&cmd->control);
 	symbols__delete(cmd->run.symbols);
+	prog_object__delete(cmd->run.prog);
 	evlist__delete(cmd->run.events);
 	cgroup_names__clear(&cmd->cgroup_names);
 	cgroup_list__delete(cmd->cgroups);
@@ -180,8 +182,12 @@ static int run(struct profile_cmd *cmd)
 	if (!cmd->run.symbols)
 		return STATUS_FAILED;
 	cmd->run.samples.symbols = cmd->run.symbols;
+	if (cmd->prog && prog_object__load(cmd->prog, &cmd->run.prog))
+		return STATUS_INVALID;
 	handle_signals();
 	failed = profile_run__once(&cmd->run, &status);
+	if (!failed && cmd->dump_maps && prog_object__dump(cmd->run.prog, stdout))
+		failed = STATUS_FAILED;
 	if (symbols__nr_lost(cmd->run.symbols))
 		pr_warn("%" PRIu64
 			" records of new mappings were lost: some functions have no names",

@@ -101,7 +101,7 @@ function __perf_options
                     test "$command" = profile; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
                 case uid
                     set args $args -x -a '(__fish_complete_users)'
-                case output metrics-file input bpf-attr-map
+                case output prog metrics-file input bpf-attr-map
                     set args $args -r -F
                 case '*'
                     set args $args -x

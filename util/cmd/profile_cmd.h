@@ -30,7 +30,9 @@ struct profile_cmd {
 	const char *user; /* -u */
 	const char *sort; /* -s; NULL: the default */
 	const char *by;	  /* --ip: the default in its place; NULL: not given */
-	bool data;	  /* -d */
+	const char *prog; /* --prog FILE; NULL: none */
+	bool dump_maps;
+	bool data; /* -d */
 	bool json;
 	bool is_max_rate; /* -F max */
 	bool has_rate;	  /* -F or -c was given */

@@ -102,7 +102,7 @@ static int set_output(struct ring_events *ring, int cpu_idx, int fd)
 	return err;
 }
 
-static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd)
+static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd, int prog_fd)
 {
 	struct ring_fd *added = array__add(ring->fds, ring->nr);
 	uint64_t id;
@@ -114,6 +114,12 @@ static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd)
 	*added = (struct ring_fd){fd, event};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		return -errno;
+	if (prog_fd && ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd)) {
+		int err = -errno;
+
+		pr_err("the program cannot be attached to samples: %s", strerror(-err));
+		return err;
+	}
 	if (id_map__set(&ring->by_id, id, event))
 		return -ENOMEM;
 	return set_output(ring, cpu_idx, fd);
@@ -138,7 +144,7 @@ static int open_instance(struct ring_events *ring, const struct ring_request *re
 				request->events->evsels[event]->err = -fd;
 				return fd;
 			}
-			err = add_fd(ring, event, i, fd);
+			err = add_fd(ring, event, i, fd, request->options->prog_fd);
 			if (err)
 				return err;
 		}

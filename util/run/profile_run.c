@@ -7,6 +7,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/account.h"
+#include "util/profile/prog_object.h"
 #include "util/profile/sample_source.h"
 #include "util/run/control.h"
 #include "util/run/pass.h"
@@ -338,7 +339,9 @@ static int open_source(struct profile_run *run)
 		pr_err("out of memory");
 		return -ENOMEM;
 	}
-	if (run->no_bpf)
+	if (run->prog)
+		run->sampling.prog_fd = prog_object__fd(run->prog);
+	if (run->no_bpf || run->prog)
 		return sample_source__open_ring(&request, &run->source);
 	missing = capability__missing_to_share();
 	if (!missing)

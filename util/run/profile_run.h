@@ -10,6 +10,7 @@
 #include "util/sample/sampler.h"
 
 struct evlist;
+struct prog_object;
 struct sample_source;
 struct symbols;
 
@@ -28,6 +29,7 @@ struct profile_run {
 	struct evlist *events;
 	char *user_pids; /* -u: the target's pid_list, from which ended processes are removed; borrowed */
 	struct profile_ranges ranges; /* --range: only samples of these */
+	struct prog_object *prog;     /* --prog: runs at each sample; borrowed. NULL: none */
 	bool no_bpf;		      /* --no-bpf: ring buffers, although sharing may be possible */
 	struct symbols *symbols;      /* borrowed */
 	struct samples samples;	      /* since the last round */

@@ -42,11 +42,12 @@ struct sampler_options {
 	pid_t workload;			   /* a held workload, before its exec; 0: none */
 	enum sample_rate_kind rate_kind;
 	uint64_t rate;
-	uint32_t key;		     /* SAMPLE_* */
-	int max_frames;		     /* per level; 0: SAMPLE_MAX_FRAMES */
-	unsigned int addr_bits;	     /* so many low bits of SAMPLE_ADDR are 0 in all entries */
-	bool has_ranges;	     /* nothing is sampled before sampler__set_ranges() */
-	bool with_idle;		     /* clocks: also samples of the idle task (tid 0) */
+	uint32_t key;		/* SAMPLE_* */
+	int max_frames;		/* per level; 0: SAMPLE_MAX_FRAMES */
+	unsigned int addr_bits; /* so many low bits of SAMPLE_ADDR are 0 in all entries */
+	bool has_ranges;	/* nothing is sampled before sampler__set_ranges() */
+	bool with_idle;		/* clocks: also samples of the idle task (tid 0) */
+	int prog_fd; /* of a program that decides about each sample, without sharing; 0: none */
 	const char *attr_map_path;   /* NULL: the default */
 	const uid_t *trusted_owners; /* as for attr_map__open() */
 };
