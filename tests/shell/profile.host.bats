@@ -98,6 +98,17 @@ has_parts() {
 	done
 }
 
+@test "--max-stack limits the frames of each level" {
+	local way
+	for way in --bpf --no-bpf; do
+		profile $way -F 2000 --max-stack 2 --user-callchains --folded -- blend 100000 >"$T/folded"
+		grep -qE '^blend;blend_main;blend_b [0-9]+$' "$T/folded"
+		refute grep -E '(;.*){3}' "$T/folded"
+		profile $way -F 2000 --max-stack 2 -g -j -- blend 100000 >"$T/json"
+		[ "$(account "$T/json" truncated.samples)" -gt 10 ]
+	done
+}
+
 @test "stacks are printed innermost first, with command and process" {
 	profile -F 2000 --stacks -- blend 200000 >"$T/stacks"
 	grep -A 3 -x '    blend_b' "$T/stacks" | tail -n 3 >"$T/below"

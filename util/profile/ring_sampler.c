@@ -37,6 +37,7 @@ struct ring_sampler {
 	uint32_t key;
 	uint64_t rate; /* 0: by period */
 	unsigned int addr_bits;
+	int max_frames; /* of each level */
 	bool has_ranges;
 	const struct address_ranges *ranges; /* NULL: not set yet */
 	bool with_idle;
@@ -71,6 +72,15 @@ static void split_stack(struct sample_entry *entry, const uint64_t *ips, uint64_
 	}
 }
 
+/* Keep the innermost frames. */
+static void cut(struct sample_entry *entry, int *nr, int max)
+{
+	if (*nr < max)
+		return;
+	*nr = max;
+	entry->is_truncated = true;
+}
+
 /* Return: the entry's position among events; -1: the record is not of ours, or too short. */
 static int read_sample(const struct ring_sampler *sampler, const struct perf_event_header *record,
 		       struct sample_entry *entry)
@@ -101,6 +111,8 @@ static int read_sample(const struct ring_sampler *sampler, const struct perf_eve
 			return -1;
 		/* Records are aligned to 8 bytes, and so are all fields before. */
 		split_stack(entry, (const void *)ips, nr);
+		cut(entry, &entry->nr_kernel, sampler->max_frames);
+		cut(entry, &entry->nr_user, sampler->max_frames);
 	}
 	if (sampler->key & SAMPLE_CGROUP)
 		entry->cgroup = byte_reader__u64(&reader);
@@ -133,6 +145,8 @@ static int take_sample(struct ring_sampler *sampler, const struct perf_event_hea
 		return 0;
 	}
 	add(&account->kept, &entry);
+	if (entry.is_truncated)
+		add(&account->truncated, &entry);
 	entry.comm = comm_cache__get(&sampler->comms, entry.pid, entry.tid);
 	return sampler->fn(sampler->ctx, &entry);
 }
@@ -282,6 +296,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->events = events;
 	sampler->key = options->key;
 	sampler->addr_bits = options->addr_bits;
+	sampler->max_frames = options->max_frames ? options->max_frames : SAMPLE_MAX_FRAMES;
 	sampler->has_ranges = options->has_ranges;
 	sampler->with_idle = options->with_idle;
 	sampler->has_threads = threads;
