@@ -44,6 +44,7 @@ struct profile_cmd {
 	bool has_warned;	     /* of stacks with one frame */
 	int verbose;
 	unsigned int max_stack;
+	char *target_text, *rate_text; /* "system wide", "99 Hz"; owned */
 };
 
 #endif

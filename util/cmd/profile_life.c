@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/cmd/profile_life.h"
+
+#include "util/cmd/profile_check.h"
+#include "util/cmd/profile_cmd.h"
+#include "util/event/evlist.h"
+#include "util/event/pmu.h"
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/profile/profile_report.h"
+#include "util/profile/prog_object.h"
+#include "util/symbol/symbols.h"
+#include "util/target/cgroup_list.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Signal handlers write nothing else. */
+static volatile sig_atomic_t got_signal;
+
+/* Ctrl-C reaches the whole foreground process group. */
+static void on_signal(int sig, siginfo_t *info, void *context __unused)
+{
+	got_signal = info->si_code == SI_KERNEL && !got_signal ? sig | SIGNAL_TYPED : sig;
+}
+
+/* The reader of the pipe may exit: get EPIPE instead of SIGPIPE, and leave the leader in order. */
+static void on_pipe(int sig __unused)
+{
+}
+
+void profile_cmd__catch(int sig)
+{
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+	/* No SA_RESTART: a signal also ends a wait for a lock. */
+	sigaction(sig, &action, NULL);
+}
+
+static void handle_signals(void)
+{
+	struct sigaction pipe = {.sa_handler = on_pipe};
+
+	profile_cmd__catch(SIGINT);
+	profile_cmd__catch(SIGTERM);
+	sigaction(SIGPIPE, &pipe, NULL);
+}
+
+/* --- texts --- */
+
+static char *target_text(const struct profile_cmd *cmd)
+{
+	const struct target *target = &cmd->run.base.target;
+
+	if (cmd->user)
+		return xasprintf("user %s", cmd->user);
+	if (target->pid_list)
+		return xasprintf("process id %s", target->pid_list);
+	if (target->tid_list)
+		return xasprintf("thread id %s", target->tid_list);
+	if (target->cpu_list)
+		return xasprintf("CPU %s", target->cpu_list);
+	return strdup(target__has_task(target) ? target->argv[0] : "system wide");
+}
+
+static char *rate_text(const struct profile_cmd *cmd)
+{
+	return xasprintf(cmd->run.sampling.rate_kind == SAMPLE_BY_FREQ ? "%" PRIu64 " Hz" :
+									 "every %" PRIu64,
+			 cmd->run.sampling.rate);
+}
+
+/* --- the life --- */
+
+int profile_cmd__prepare(struct profile_cmd *cmd)
+{
+	cmd->pmus = pmus__new(sysfs_root());
+	cmd->run.events = evlist__new();
+	cmd->cgroups = cgroup_list__new();
+	if (!cmd->pmus || !cmd->run.events || !cmd->cgroups) {
+		pr_err("%s", strerror(errno));
+		return -errno;
+	}
+	cmd->run.base.signal = &got_signal;
+	return config__load(&cmd->settings);
+}
+
+void profile_cmd__clear(struct profile_cmd *cmd)
+{
+	if (cmd->run.base.control)
+		control__close(&cmd->control);
+	symbols__delete(cmd->run.symbols);
+	prog_object__delete(cmd->run.prog);
+	evlist__delete(cmd->run.events);
+	cgroup_names__clear(&cmd->cgroup_names);
+	cgroup_list__delete(cmd->cgroups);
+	config__clear(&cmd->settings);
+	pmus__delete(cmd->pmus);
+	free(cmd->run.user_pids);
+	free(cmd->target_text);
+	free(cmd->rate_text);
+}
+
+int profile_cmd__settle(struct profile_cmd *cmd, int first, int argc, char **argv)
+{
+	int err;
+
+	msg__set_verbose(cmd->verbose);
+	cmd->run.base.target.argv = argv + first;
+	cmd->run.base.target.argc = argc - first;
+	if (!cmd->run.sampling.attr_map_path)
+		cmd->run.sampling.attr_map_path = cmd->settings.attr_map;
+	cmd->run.sampling.trusted_owners = cmd->settings.trusted;
+	err = profile_cmd__check(cmd);
+	if (err)
+		return err == -EINVAL ? STATUS_INVALID : STATUS_FAILED;
+	cmd->target_text = target_text(cmd);
+	cmd->rate_text = rate_text(cmd);
+	if (cmd->target_text && cmd->rate_text)
+		return 0;
+	pr_err("out of memory");
+	return STATUS_FAILED;
+}
+
+int profile_cmd__run(struct profile_cmd *cmd)
+{
+	enum stat_status failed;
+	int status;
+
+	if (cmd->control_spec) {
+		if (control__open(&cmd->control, cmd->control_spec))
+			return STATUS_USAGE;
+		cmd->run.base.control = &cmd->control;
+	}
+	/* The confined process that reads files must not have what the sampler maps. */
+	cmd->run.symbols = symbols__new();
+	if (!cmd->run.symbols)
+		return STATUS_FAILED;
+	cmd->run.samples.symbols = cmd->run.symbols;
+	if (cmd->prog && prog_object__load(cmd->prog, &cmd->run.prog))
+		return STATUS_INVALID;
+	handle_signals();
+	failed = profile_run__once(&cmd->run, &status);
+	if (!failed && cmd->dump_maps && prog_object__dump(cmd->run.prog, stdout))
+		failed = STATUS_FAILED;
+	if (symbols__nr_lost(cmd->run.symbols))
+		pr_warn("%" PRIu64
+			" records of new mappings were lost: some functions have no names",
+			symbols__nr_lost(cmd->run.symbols));
+	return failed ? (int)failed : status;
+}
+
+void profile_cmd__make_report(const struct profile_cmd *cmd, const struct profile_round *round,
+			      struct profile_report *report)
+{
+	*report = (struct profile_report){
+		.options = &cmd->options,
+		.samples = &cmd->run.samples,
+		.events = cmd->run.events,
+		.accounts = round->accounts,
+		.target = cmd->target_text,
+		.rate = cmd->rate_text,
+		.time_ns = round->time_ns,
+		.elapsed_ns = round->elapsed_ns,
+	};
+}
+
+int profile_cmd__resolve(struct profile_cmd *cmd,
+			 void (*progress)(void *ctx, const char *image, int nr, int of), void *ctx)
+{
+	int err = symbols__resolve(cmd->run.symbols, progress, ctx);
+
+	/* Cgroups that are not found print as numbers. */
+	if (!err && sort_keys__has(&cmd->options.sort, SORT_CGROUP))
+		(void)cgroup_names__update(&cmd->cgroup_names);
+	return err;
+}
+
+void profile_cmd__die_if_unread(const struct profile_cmd *cmd)
+{
+	if (!cmd->has_lost_reader)
+		return;
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+}
