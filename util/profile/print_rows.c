@@ -42,7 +42,7 @@ static bool has_children(const struct profile_options *options)
 /* Without a column for functions or their files, nothing is known of a row's level. */
 static bool is_hidden(const struct profile_options *options, const struct row *row)
 {
-	if (options->view != VIEW_LIST)
+	if (options->view != VIEW_LIST && !options->hides_in_trees)
 		return false;
 	for (int i = 0; i < options->sort.nr; i++) {
 		enum sort_key key = options->sort.keys[i];
@@ -53,22 +53,61 @@ static bool is_hidden(const struct profile_options *options, const struct row *r
 	return false;
 }
 
+static bool is_light(const struct print_context *context, const struct rows *rows,
+		     const struct row *row)
+{
+	return rows__percent(rows, rows__sort_weight(row, context->options)) <
+	       context->options->percent_limit;
+}
+
+static bool is_rare(const struct print_context *context, const struct row *row)
+{
+	return (has_children(context->options) ? row->all_nr : row->nr) <
+	       context->options->min_samples;
+}
+
+static bool is_filtered(const struct print_context *context, const struct row *row)
+{
+	const struct profile_options *options = context->options;
+
+	for (int i = 0; options->filter && i < options->sort.nr; i++) {
+		char buf[32];
+
+		if (strstr(text_of(options->sort.keys[i], &row->values[i], buf, sizeof(buf)),
+			   options->filter))
+			return false;
+	}
+	return options->filter;
+}
+
 static bool is_listed(const struct print_context *context, const struct rows *rows,
 		      const struct row *row)
 {
-	return !is_hidden(context->options, row) &&
-	       rows__percent(rows, rows__sort_weight(row, context->options)) >=
-		       context->options->percent_limit;
+	return !is_hidden(context->options, row) && !is_light(context, rows, row) &&
+	       !is_rare(context, row) && !is_filtered(context, row);
 }
 
 /* --- text --- */
 
-static int width_of(const struct print_context *context, const struct rows *rows, int column)
+/* Return: the end of the rows that are printed. */
+static int end_of(const struct print_context *context, const struct rows *rows)
+{
+	int left = context->options->max_rows, end = 0;
+
+	if (!left)
+		return rows->nr;
+	while (end < rows->nr && left)
+		left -= is_listed(context, rows, &rows->rows[end++]);
+	return end;
+}
+
+static int width_of(const struct print_context *context, const struct rows *rows, int end,
+		    int column)
 {
 	enum sort_key key = context->options->sort.keys[column];
 	int width = strlen(sort_key__title(key));
 
-	for (int i = 0; i < rows->nr; i++) {
+	for (int i = 0; i < end; i++) {
 		char buf[VALUE_TEXT];
 		int len;
 
@@ -213,10 +252,10 @@ static void print_tree(const struct print_context *context, const struct rows *r
 	fprintf(context->out, "\n");
 }
 
-static void print_left_out(const struct print_context *context, const struct rows *rows)
+static void print_left_out(const struct print_context *context, const struct rows *rows, int end)
 {
 	const struct profile_options *options = context->options;
-	int nr_hidden = 0, nr_light = 0;
+	int nr_hidden = 0, nr_light = 0, nr_more = 0;
 	uint64_t hidden = 0;
 
 	for (int i = 0; i < rows->nr; i++) {
@@ -224,8 +263,9 @@ static void print_left_out(const struct print_context *context, const struct row
 			nr_hidden++;
 			hidden += rows->rows[i].weight;
 		} else {
-			nr_light += !is_listed(context, rows, &rows->rows[i]);
+			nr_light += is_light(context, rows, &rows->rows[i]);
 		}
+		nr_more += i >= end && is_listed(context, rows, &rows->rows[i]);
 	}
 	if (nr_hidden)
 		fprintf(context->out, "# %d row%s of %s hidden: %.2f%%\n", nr_hidden,
@@ -235,23 +275,25 @@ static void print_left_out(const struct print_context *context, const struct row
 	if (nr_light)
 		fprintf(context->out, "# %d row%s below %g %%\n", nr_light,
 			nr_light == 1 ? "" : "s", options->percent_limit);
+	if (nr_more)
+		fprintf(context->out, "# %d more row%s\n", nr_more, nr_more == 1 ? "" : "s");
 }
 
 static void print_text(const struct print_context *context, const struct rows *rows)
 {
-	int widths[NR_SORT_KEYS];
+	int widths[NR_SORT_KEYS], end = end_of(context, rows);
 
 	for (int i = 0; i < context->options->sort.nr; i++)
-		widths[i] = width_of(context, rows, i);
+		widths[i] = width_of(context, rows, end, i);
 	print_heading(context, widths);
-	for (int i = 0; i < rows->nr; i++) {
+	for (int i = 0; i < end; i++) {
 		if (!is_listed(context, rows, &rows->rows[i]))
 			continue;
 		print_text_row(context, rows, &rows->rows[i], widths);
 		if (context->options->view == VIEW_TREE)
 			print_tree(context, rows, &rows->rows[i]);
 	}
-	print_left_out(context, rows);
+	print_left_out(context, rows, end);
 }
 
 /* --- CSV --- */

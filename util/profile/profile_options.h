@@ -7,6 +7,7 @@
 #include "util/profile/sort_keys.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct cgroup_names;
@@ -25,11 +26,15 @@ struct profile_options {
 	enum profile_format format;
 	const char *csv_sep;
 	struct sort_keys sort;
-	bool is_caller;			    /* -g caller: trees grow from callers to callees */
-	bool no_children;		    /* rows have the samples of the function itself only */
-	bool hide_kernel, hide_user;	    /* VIEW_LIST: rows that are not printed */
-	bool has_interval;		    /* -I: every report begins with its time */
-	double percent_limit;		    /* leave out lighter rows and branches; in percent */
+	bool is_caller;		     /* -g caller: trees grow from callers to callees */
+	bool no_children;	     /* rows have the samples of the function itself only */
+	bool hide_kernel, hide_user; /* VIEW_LIST: rows that are not printed */
+	bool has_interval;	     /* -I: every report begins with its time */
+	double percent_limit;	     /* leave out lighter rows and branches; in percent */
+	bool hides_in_trees;  /* hide_kernel and hide_user also leave out rows of VIEW_TREE */
+	uint64_t min_samples; /* leave out rows with fewer; FORMAT_TEXT */
+	int max_rows;	      /* print at most so many; 0: all; FORMAT_TEXT */
+	const char *filter; /* print only rows with this text in a column; NULL: all; FORMAT_TEXT */
 	const struct cgroup_names *cgroups; /* names for SORT_CGROUP; borrowed */
 };
 

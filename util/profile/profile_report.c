@@ -43,7 +43,7 @@ static void print_title(FILE *out, const struct profile_report *report, const st
 	printable__put(out, 0, evsel->name);
 	fprintf(out, ", %s, ", report->rate);
 	printable__put(out, 0, report->target);
-	fprintf(out, ", %.3f s\n#\n", (double)report->elapsed_ns / NSEC_PER_SEC);
+	fprintf(out, ", %.3f s\n", (double)report->elapsed_ns / NSEC_PER_SEC);
 }
 
 static void print_account(FILE *out, const struct profile_report *report, const struct evsel *evsel,
@@ -68,22 +68,29 @@ static void print_account(FILE *out, const struct profile_report *report, const 
 	}
 }
 
+static struct print_context context_of(FILE *out, const struct profile_report *report, int event)
+{
+	return (struct print_context){
+		.out = out,
+		.options = report->options,
+		.symbols = report->samples->symbols,
+		.event = report->events->evsels[event]->name,
+		.time_ns = report->time_ns,
+	};
+}
+
 static int print_event(FILE *out, const struct profile_report *report, int event)
 {
 	const struct profile_options *options = report->options;
 	const struct evsel *evsel = report->events->evsels[event];
-	const struct print_context context = {
-		.out = out,
-		.options = options,
-		.symbols = report->samples->symbols,
-		.event = evsel->name,
-		.time_ns = report->time_ns,
-	};
+	const struct print_context context = context_of(out, report, event);
 	const struct sample_account *account = &report->accounts[event];
 	int err;
 
-	if (options->format == FORMAT_TEXT && options->view != VIEW_FOLDED)
+	if (options->format == FORMAT_TEXT && options->view != VIEW_FOLDED) {
 		print_title(out, report, evsel, account);
+		fprintf(out, "#\n");
+	}
 	if (options->view == VIEW_STACKS || options->view == VIEW_FOLDED)
 		err = print_stacks(&context, report->samples, event);
 	else
@@ -91,6 +98,17 @@ static int print_event(FILE *out, const struct profile_report *report, int event
 	if (!err)
 		print_account(out, report, evsel, account);
 	return err;
+}
+
+int profile_report__print_page(FILE *out, const struct profile_report *report, int event)
+{
+	const struct evsel *evsel = report->events->evsels[event];
+	const struct print_context context = context_of(out, report, event);
+
+	print_title(out, report, evsel, &report->accounts[event]);
+	account__print_text(out, evsel, &report->accounts[event]);
+	fprintf(out, "#\n");
+	return print_rows(&context, report->samples, event);
 }
 
 int profile_report__print(FILE *out, const struct profile_report *report)

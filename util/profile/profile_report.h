@@ -27,6 +27,9 @@ struct profile_report {
 /** profile_report__print() - print in the view and format of the options; 0 or -errno of writing */
 int profile_report__print(FILE *out, const struct profile_report *report);
 
+/** profile_report__print_page() - text of one event for a screen: first all about the samples, then rows */
+int profile_report__print_page(FILE *out, const struct profile_report *report, int event);
+
 /** profile_report__has_flat_stacks() - most user stacks have one frame only */
 bool profile_report__has_flat_stacks(const struct samples *samples);
 

@@ -273,6 +273,32 @@ static int add_sample(struct maker *maker, const struct samples_key *sample, con
 
 /* --- the whole --- */
 
+static void divide(uint64_t *sum, uint64_t by)
+{
+	*sum = (*sum + by / 2) / by;
+}
+
+static void divide_row(struct row *row, uint64_t by)
+{
+	divide(&row->nr, by);
+	divide(&row->weight, by);
+	divide(&row->all_nr, by);
+	divide(&row->all_weight, by);
+	for (int i = 0; i < row->tree.nr; i++) {
+		divide(&row->tree.nodes[i].nr, by);
+		divide(&row->tree.nodes[i].weight, by);
+	}
+}
+
+/* Divide only now: a row sums up parts of many samples. */
+static void divide_rows(struct rows *rows, uint64_t by)
+{
+	divide(&rows->nr_samples, by);
+	divide(&rows->weight, by);
+	for (int i = 0; i < rows->nr; i++)
+		divide_row(&rows->rows[i], by);
+}
+
 uint64_t rows__sort_weight(const struct row *row, const struct profile_options *options)
 {
 	return has_children(options) ? row->all_weight : row->weight;
@@ -314,6 +340,8 @@ int rows__make(struct rows *rows, const struct samples *samples,
 		if (sample->event == event)
 			err = add_sample(&maker, sample, places, &samples->sums[i]);
 	}
+	if (samples->scale > 1)
+		divide_rows(rows, samples->scale);
 	for (int i = 0; i < rows->nr && !err; i++)
 		err = call_tree__sort(&rows->rows[i].tree);
 	if (!err && rows->nr)

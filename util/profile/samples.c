@@ -98,30 +98,47 @@ static int grow(struct samples *samples)
 	return 0;
 }
 
+/* @key: struct samples_key with its places */
+static int add_sum(struct samples *samples, const void *key, size_t len, struct samples_sum sum)
+{
+	int before = samples->keys.nr, nr;
+
+	if (before == samples->cap && grow(samples))
+		return -ENOMEM;
+	nr = blob_set__add(&samples->keys, key, len);
+	if (nr < 0)
+		return nr;
+	if (nr == before)
+		samples->sums[nr] = (struct samples_sum){};
+	samples->sums[nr].nr += sum.nr;
+	samples->sums[nr].weight += sum.weight;
+	return 0;
+}
+
 int samples__add(void *ctx, const struct sample_entry *entry)
 {
 	struct samples *samples = ctx;
-	int before = samples->keys.nr, nr, err;
 	struct full_key full;
+	int err;
 
 	memset(&full.key, 0, sizeof(full.key));
 	fill_key(samples, entry, &full.key);
 	full.key.is_truncated = entry->is_truncated;
 	err = fill_places(samples, entry, &full);
-	if (!err && before == samples->cap)
-		err = grow(samples);
 	if (err)
 		return err;
-	nr = blob_set__add(&samples->keys, &full,
-			   sizeof(full.key) +
-				   (full.key.nr_kernel + full.key.nr_user) * sizeof(int));
-	if (nr < 0)
-		return nr;
-	if (nr == before)
-		samples->sums[nr] = (struct samples_sum){};
-	samples->sums[nr].nr += entry->nr_samples;
-	samples->sums[nr].weight += entry->weight;
-	return 0;
+	return add_sum(samples, &full,
+		       sizeof(full.key) + (full.key.nr_kernel + full.key.nr_user) * sizeof(int),
+		       (struct samples_sum){entry->nr_samples, entry->weight});
+}
+
+int samples__merge(struct samples *samples, const struct samples *from, int nr,
+		   struct samples_sum sum)
+{
+	size_t len;
+	const void *key = blob_set__get(&from->keys, nr, &len);
+
+	return add_sum(samples, key, len, sum);
 }
 
 const struct samples_key *samples__get(const struct samples *samples, int nr, const int **places)

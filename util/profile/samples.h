@@ -12,6 +12,10 @@
 struct sample_entry;
 struct symbols;
 
+struct samples_sum {
+	uint64_t nr, weight;
+};
+
 /* The key of an entry. Fields that the profile does not need are 0. */
 struct samples_key {
 	uint64_t cgroup;
@@ -29,10 +33,9 @@ struct samples {
 	struct symbols *symbols; /* borrowed */
 	uint32_t key;		 /* SAMPLE_* that are of interest */
 	bool no_kernel, no_user; /* frames of this level are left out */
+	uint64_t scale;		 /* the sums are multiples of this; 0: 1 */
 	struct blob_set keys;
-	struct samples_sum {
-		uint64_t nr, weight;
-	} * sums; /* by number of the key */
+	struct samples_sum *sums; /* by number of the key */
 	int cap;
 };
 
@@ -50,6 +53,10 @@ int samples__add(void *ctx, const struct sample_entry *entry);
  * Borrowed, until the next samples__add().
  */
 const struct samples_key *samples__get(const struct samples *samples, int nr, const int **places);
+
+/** samples__merge() - add to the sum of entry @nr of another set with the same symbols; 0 or -ENOMEM */
+int samples__merge(struct samples *samples, const struct samples *from, int nr,
+		   struct samples_sum sum);
 
 /** samples__reset() - remove all entries, e.g. for the next interval */
 void samples__reset(struct samples *samples);

@@ -65,6 +65,17 @@ int sort_keys__parse(struct sort_keys *keys, const char *list)
 	return 0;
 }
 
+bool sort_keys__are_known(const char *list)
+{
+	char *copy __cleanup(free_ptr) = strdup(list), *rest = copy, *name;
+
+	while (copy && (name = strsep(&rest, ","))) {
+		if (find(name) < 0)
+			return false;
+	}
+	return copy;
+}
+
 void sort_keys__add_first(struct sort_keys *keys, enum sort_key key)
 {
 	if (sort_keys__has(keys, key))

@@ -35,6 +35,9 @@ struct sort_keys {
  */
 int sort_keys__parse(struct sort_keys *keys, const char *list);
 
+/** sort_keys__are_known() - whether sort_keys__parse() takes a list; without a message */
+bool sort_keys__are_known(const char *list);
+
 /** sort_keys__has() - whether a key is in the list */
 bool sort_keys__has(const struct sort_keys *keys, enum sort_key key);
 
