@@ -430,3 +430,27 @@ int parse_options__parse(const struct option_row *rows, const char *usage, void 
 	free_tables(&t);
 	return ret;
 }
+
+bool parse_options__knows(const struct option_row *rows, int argc, char **argv,
+			  bool (*takes)(const struct option_row *row, const char *arg))
+{
+	struct getopt_tables t;
+	bool is_known = !make_tables(rows, &t);
+	int value = 0;
+
+	opterr = 0;
+	optind = 0;
+	while (is_known && (value = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1) {
+		const struct option_row *row;
+
+		if (value == '?' || value == VALUE_HELP || value == 'h' || value == VALUE_LIST) {
+			is_known = value != '?';
+			break;
+		}
+		row = row_of(rows, value);
+		if (optarg && row && takes)
+			is_known = takes(row, optarg);
+	}
+	free_tables(&t);
+	return is_known;
+}

@@ -4,6 +4,7 @@
 
 /* Command-line options as a table for parser and help. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum option_kind {
@@ -48,6 +49,15 @@ struct option_row {
  */
 int parse_options__parse(const struct option_row *rows, const char *usage, void *ctx, int argc,
 			 char **argv);
+
+/**
+ * parse_options__knows() - whether all options are in the table, without any effect or message
+ * @takes: whether an option takes this value; NULL: all do
+ *
+ * Options without a value that they need are known. Abbreviations of several names are not.
+ */
+bool parse_options__knows(const struct option_row *rows, int argc, char **argv,
+			  bool (*takes)(const struct option_row *row, const char *arg));
 
 /** parse_options__usage() - write usage and options to stderr */
 void parse_options__usage(const struct option_row *rows, const char *usage);
