@@ -41,6 +41,8 @@ static const struct command {
 	{"stat", "Count events of a command, of processes, CPUs or the whole system", cmd_stat,
 	 NULL},
 	{"profile", "Find the functions that take an event, by sampling", cmd_profile, NULL},
+	{"top", "Show the functions that take an event, redrawn while they do", cmd_top,
+	 cmd_top_is_ours},
 	{"list", "List the events that can be counted", cmd_list, NULL},
 	{"script", "Print what perf stat record wrote, count by count", cmd_script,
 	 cmd_script_is_ours},

@@ -44,7 +44,7 @@ _perf_value() {
 	--ip) _perf_reply -W "symbol address page" -- "$cur" ;;
 	--data) _perf_reply -W "address page" -- "$cur" ;;
 	-s | --sort)
-		[[ $command == profile ]] || return 0
+		[[ $command == profile || $command == top ]] || return 0
 		base=${cur%"${cur##*,}"}
 		_perf_list "$base" "${cur##*,}" comm pid tid cpu cgroup prio dso sym ip page daddr
 		;;
@@ -123,7 +123,7 @@ _perf() {
 			break
 		fi
 	done
-	if [[ $command == "stat report" || $command == script || $command == config ]] && ((i < ${#words[@]} - 1)); then
+	if [[ $command == "stat report" || $command == script || $command == config || $command == top ]] && ((i < ${#words[@]} - 1)); then
 		return
 	elif ((i < ${#words[@]} - 1)) || { ((i == ${#words[@]} - 1)) && [[ ${words[i - 1]} == -- ]]; }; then
 		if [[ $command == list ]]; then

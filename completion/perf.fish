@@ -98,7 +98,9 @@ function __perf_options
                     set args $args -x -a '(ls /sys/bus/event_source/devices)'
                 case sort
                     set args $args -x
-                    test "$command" = profile; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
+                    contains -- "$command" profile top; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
+                case call-graph
+                    set args $args -x -a 'caller callee fp'
                 case uid
                     set args $args -x -a '(__fish_complete_users)'
                 case output prog metrics-file input bpf-attr-map
@@ -134,6 +136,7 @@ complete -c perf -n "__perf_is stat; and test (count (commandline -opc)) = 2" -a
 __perf_options stat
 __perf_options stat report
 __perf_options profile
+__perf_options top
 __perf_options list
 __perf_options config
 complete -c perf -n "__perf_is config" -a '(perf config -l 2>/dev/null | string replace -r "=.*" "=")'

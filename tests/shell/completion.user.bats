@@ -33,7 +33,7 @@ complete_zsh() {
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
 	local command option
-	for command in stat "stat report" profile script list config "bperf list" "bperf prune" "bperf verify"; do
+	for command in stat "stat report" profile top script list config "bperf list" "bperf prune" "bperf verify"; do
 		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
 		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 2 ]
@@ -81,6 +81,10 @@ completes() {
 	completes bash "perf profile --ip=pa" page
 	completes bash "perf profile -e page-f" page-faults
 	completes bash "perf profile -g en" env
+	completes bash "perf top -s comm,sy" comm,sym
+	completes bash "perf top --call-graph cal" callee
+	completes bash "perf top -e page-f" page-faults
+	[ -z "$(complete_bash "perf top en")" ]
 	completes bash "perf list metricg" metricgroup
 	completes bash "perf list b" bpf
 	completes bash "perf list hw b" bpf

@@ -305,6 +305,7 @@ had() {
 	# --raw is an abbreviation of --raw-dump that scripts use
 	diff -u <(had list | grep -vx -- --raw) <(told perf-list) >&2
 	diff -u <(had profile) <(told perf-profile) >&2
+	diff -u <(had top) <(told perf-top) >&2
 	diff -u <(had script) <(told perf-script) >&2
 	diff -u <(had config) <(told perf-config) >&2
 	diff -u <(perf --list-opts | tr ' ' '\n' | grep . | grep -vxE -- '--(help|list-opts|html-path)' | sort) <(told perf) >&2

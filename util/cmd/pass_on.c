@@ -14,10 +14,10 @@
 
 /* The commands of the perf of Linux 7.3 that ours lacks. */
 static const char *const of_linux[] = {
-	"annotate", "archive", "bench", "buildid-cache", "buildid-list", "c2c",	      "check",
-	"daemon",   "data",    "diff",	"evlist",	 "ftrace",	 "inject",    "iostat",
-	"kallsyms", "kmem",    "kvm",	"kwork",	 "lock",	 "mem",	      "probe",
-	"record",   "report",  "sched", "test",		 "top",		 "timechart", "trace",
+	"annotate", "archive", "bench", "buildid-cache", "buildid-list", "c2c",	   "check",
+	"daemon",   "data",    "diff",	"evlist",	 "ftrace",	 "inject", "iostat",
+	"kallsyms", "kmem",    "kvm",	"kwork",	 "lock",	 "mem",	   "probe",
+	"record",   "report",  "sched", "test",		 "timechart",	 "trace",
 };
 
 bool pass_on__is_of_linux(const char *command)
@@ -106,7 +106,7 @@ void pass_on__print_help(FILE *to)
 	struct next_perf next __cleanup(next_perf__clear) = {};
 	int err = next_perf__find(&next);
 
-	fputs("\n Other commands (record, report, top, trace, ...) ", to);
+	fputs("\n Other commands (record, report, trace, ...) ", to);
 	if (err) {
 		fprintf(to, "need Linux's perf, which is not in PATH:\n %s\n",
 			next_perf__package());

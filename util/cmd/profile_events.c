@@ -58,8 +58,7 @@ static bool is_pmu(const struct evsel *evsel, const char *name)
 	return evsel->pmu && !strcmp(evsel->pmu->name, name);
 }
 
-/* Return: the reason why an event cannot be sampled; NULL: it can, as far as is known. */
-static const char *why_not(const struct evsel *evsel)
+const char *profile_events__why_not(const struct evsel *evsel)
 {
 	if (evsel->tool != TOOL_NONE || evsel->runs != RUNS_NONE)
 		return "perf computes it, and it never interrupts";
@@ -79,7 +78,7 @@ int profile_events__check(struct profile_cmd *cmd)
 
 	for (int i = 0; i < events->nr && !err; i++) {
 		struct evsel *evsel = events->evsels[i];
-		const char *reason = why_not(evsel);
+		const char *reason = profile_events__why_not(evsel);
 
 		if (reason) {
 			pr_err("'%s' cannot be sampled: %s", evsel->name, reason);

@@ -4,7 +4,11 @@
 
 /* The events and the rate of perf profile. */
 
+struct evsel;
 struct profile_cmd;
+
+/** profile_events__why_not() - the reason why an event cannot be sampled; NULL: it can, as far as is known */
+const char *profile_events__why_not(const struct evsel *evsel);
 
 /**
  * profile_events__check() - add the default event if none was given, refuse those that cannot sample

@@ -277,3 +277,12 @@ int profile_cmd__parse(struct profile_cmd *cmd, int argc, char **argv)
 {
 	return parse_options__parse(rows, usage, cmd, argc, argv);
 }
+
+const struct option_row *profile_parse__option(const char *name)
+{
+	const struct option_row *row = rows;
+
+	while (row->name && strcmp(row->name, name))
+		row++;
+	return row;
+}

@@ -4,6 +4,7 @@
 
 /* The options of perf profile. */
 
+struct option_row;
 struct profile_cmd;
 
 /**
@@ -12,5 +13,8 @@ struct profile_cmd;
  * Return: the index of the first argument that is none, or the negative exit status.
  */
 int profile_cmd__parse(struct profile_cmd *cmd, int argc, char **argv);
+
+/** profile_parse__option() - the row of an option of perf profile by its long name; there must be one */
+const struct option_row *profile_parse__option(const char *name);
 
 #endif

@@ -71,7 +71,7 @@ static bool is_filtered(const struct print_context *context, const struct row *r
 	const struct profile_options *options = context->options;
 
 	for (int i = 0; options->filter && i < options->sort.nr; i++) {
-		char buf[32];
+		char buf[VALUE_TEXT];
 
 		if (strstr(text_of(options->sort.keys[i], &row->values[i], buf, sizeof(buf)),
 			   options->filter))

@@ -138,6 +138,7 @@ static void wait_next(const struct profile_run *run, struct stat_pass *pass,
 	struct pollfd fds[] = {
 		{.fd = run->base.control ? run->base.control->fd : -1, .events = POLLIN},
 		{.fd = stat_pass__task_fd(pass), .events = POLLIN},
+		{.fd = run->input ? run->input_fd : -1, .events = POLLIN},
 	};
 	uint64_t now_ns = clock_ns(), left_ns;
 	uint64_t at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns),
@@ -199,12 +200,28 @@ static bool is_told_to_end(const struct stat_pass *pass)
 	return signal && !((signal & SIGNAL_TYPED) && pass->workload.pid);
 }
 
+/* A new interval begins at once. Return: 0 or -errno. */
+static int take_input(struct profile_run *run, struct stat_pass *pass)
+{
+	unsigned int interval_ms = run->base.config.options.interval_ms;
+	int ret = run->input ? run->input(run->ctx) : 0;
+
+	if (run->base.config.options.interval_ms != interval_ms)
+		pass->next_print_ns =
+			clock_ns() + run->base.config.options.interval_ms * NSEC_PER_MSEC;
+	if (ret > 0)
+		pass->is_over = true;
+	return ret < 0 ? ret : 0;
+}
+
 static int step(struct profile_run *run, struct stat_pass *pass)
 {
 	int err = is_due(pass->enable_at_ns) ? end_delay(run, pass) : 0;
 
 	if (!err)
 		err = obey(run, pass);
+	if (!err)
+		err = take_input(run, pass);
 	if (!err && is_due(pass->next_print_ns))
 		err = on_interval(run, pass);
 	else if (!err && is_due(run->collect_at_ns))
@@ -217,13 +234,16 @@ static int step(struct profile_run *run, struct stat_pass *pass)
 static int loop(struct profile_run *run, struct stat_pass *pass)
 {
 	sigset_t blocked, unblocked;
-	int err = 0;
+	int err;
 
 	sigemptyset(&blocked);
+	if (run->input)
+		blocked = *run->input_signals;
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	err = take_input(run, pass);
 	while (!err && !pass->is_over && !is_told_to_end(pass) &&
 	       !stat_pass__is_target_gone(pass)) {
 		wait_next(run, pass, &unblocked);

@@ -9,6 +9,8 @@
 #include "util/run/stat_run.h"
 #include "util/sample/sampler.h"
 
+#include <signal.h>
+
 struct evlist;
 struct prog_object;
 struct sample_source;
@@ -36,6 +38,13 @@ struct profile_run {
 
 	/* Prints run->samples. Return: 0 or -errno after a message. */
 	int (*report)(void *ctx, const struct profile_round *round);
+	/*
+	 * Keys of perf top, or NULL. Called once before the first samples, and whenever the run wakes up. It may
+	 * change the interval. Return: 0, 1: end the run, or -errno.
+	 */
+	int (*input)(void *ctx);
+	int input_fd;		       /* wakes the run up; -1: none */
+	const sigset_t *input_signals; /* these also wake it up, and come at no other time */
 	void *ctx;
 
 	/* Set while it runs. */
