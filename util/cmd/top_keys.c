@@ -248,21 +248,21 @@ void top_keys__print_help(FILE *out, const struct top_cmd *top)
 {
 	const struct profile_options *options = &top->profile.options;
 
-	fprintf(out, "Keys of perf top:\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
 		char *value __cleanup(free_ptr) = value_text(top, questions[i].key);
 
-		fprintf(out, "  %c  %s: ", questions[i].key, questions[i].text);
-		print_escaped(out, value && *value ? value : "-");
-		fprintf(out, "\n");
+		fprintf(out, "  %c  ", questions[i].key);
+		printable__put(out, -8, value && *value ? value : "-");
+		fprintf(out, "  %s\n", questions[i].text);
 	}
-	fprintf(out, "  K  hide functions of the kernel: %s\n",
+	fprintf(out, "  K  %-8s  hide functions of the kernel\n",
 		options->hide_kernel ? "yes" : "no");
-	fprintf(out, "  U  hide functions of user space: %s\n", options->hide_user ? "yes" : "no");
-	fprintf(out, "  z  show the last interval only: %s\n", top->zero ? "yes" : "no");
-	fprintf(out, "  E  show the next event: %d of %d\n", top->event + 1,
+	fprintf(out, "  U  %-8s  hide functions of user space\n",
+		options->hide_user ? "yes" : "no");
+	fprintf(out, "  z  %-8s  show the last interval only\n", top->zero ? "yes" : "no");
+	fprintf(out, "  E  %d of %d    show the next event\n", top->event + 1,
 		top->profile.run.events->nr);
-	fprintf(out, "  q  quit\n\nPress any key to go on.\n");
+	fprintf(out, "  q            quit; any other key goes on\n");
 }
 
 void top_keys__print_bottom(FILE *out, const struct top_cmd *top)

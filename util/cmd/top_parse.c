@@ -226,8 +226,13 @@ static bool takes(const struct option_row *row, const char *arg)
 bool top_cmd__is_ours(int argc, char **argv)
 {
 	struct option_row rows[NR_ROWS + 1];
+	/* The next perf gets them as they were typed. */
+	char **args __cleanup(free_ptr) = calloc(argc + 1, sizeof(*args));
 
+	if (!args)
+		return true;
+	memcpy(args, argv, argc * sizeof(*args));
 	make_rows(rows);
-	rename_options(argc, argv);
-	return parse_options__knows(rows, argc, argv, takes);
+	rename_options(argc, args);
+	return parse_options__knows(rows, argc, args, takes);
 }
