@@ -69,9 +69,11 @@ int sandbox__drop_privileges(int keep_fd)
 		err = drop_capabilities();
 	if (!err && prctl(PR_SET_PDEATHSIG, SIGKILL))
 		err = -errno;
-	/* Ctrl-C is for perf, which then wants names. */
+	/* Ctrl-C is for perf, which then wants names, also before it stops for Ctrl-Z. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTSTP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	return err;
