@@ -2,10 +2,10 @@
 #include "util/data/writer.h"
 
 #include "util/lib/msg.h"
+#include "util/lib/new_file.h"
 #include "util/lib/util.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
@@ -13,10 +13,7 @@
 #include <unistd.h>
 
 struct data_writer {
-	char *path; /* "-": stdout */
-	char *temp; /* its name until it is complete; NULL: none */
-	FILE *file;
-	bool is_stream;
+	struct new_file out; /* "-": stdout */
 	struct data_header header;
 	const struct byte_buffer *features; /* borrowed */
 };
@@ -24,49 +21,8 @@ struct data_writer {
 static int failed(const struct data_writer *writer, int err)
 {
 	pr_err("writing %s failed: %s",
-	       strcmp(writer->path, "-") ? writer->path : "standard output", strerror(err));
+	       strcmp(writer->out.path, "-") ? writer->out.path : "standard output", strerror(err));
 	return -err;
-}
-
-static int open_stream(struct data_writer *writer)
-{
-	int fd = strcmp(writer->path, "-") ? open(writer->path, O_WRONLY | O_CLOEXEC) :
-					     fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-
-	writer->is_stream = true;
-	writer->file = fd < 0 ? NULL : fdopen(fd, "w");
-	return writer->file ? 0 : -errno;
-}
-
-static char *dir_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? strndup(path, slash - path + 1) : strdup(".");
-}
-
-/* Use O_TMPFILE if the file system can, otherwise a temporary name beside the final one. */
-static int open_file(struct data_writer *writer)
-{
-	char *dir __cleanup(free_ptr) = dir_of(writer->path);
-	int fd, err;
-
-	if (!dir)
-		return -ENOMEM;
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-		writer->temp = xasprintf("%s.XXXXXX", writer->path);
-		if (!writer->temp)
-			return -ENOMEM;
-		fd = mkostemp(writer->temp, O_CLOEXEC);
-		if (fd < 0) {
-			err = -errno;
-			free_ptr(&writer->temp);
-			return err;
-		}
-	}
-	writer->file = fd < 0 ? NULL : fdopen(fd, "w");
-	return writer->file ? 0 : -errno;
 }
 
 /* Return: whether there is a previous file to keep; an empty one is not kept. */
@@ -74,7 +30,7 @@ static bool has_old(const struct data_writer *writer)
 {
 	struct stat st;
 
-	return !lstat(writer->path, &st) && (!S_ISREG(st.st_mode) || st.st_size);
+	return !lstat(writer->out.path, &st) && (!S_ISREG(st.st_mode) || st.st_size);
 }
 
 /* Return: whether perf may move files of others. */
@@ -110,41 +66,29 @@ static int check_name(const char *name, const struct stat *dir, bool is_target)
 /* Check now what would otherwise fail after counting. Return: 0 or -errno after a message. */
 static int check_names(const struct data_writer *writer)
 {
-	char *dir __cleanup(free_ptr) = dir_of(writer->path);
-	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
+	char *dir __cleanup(free_ptr) = new_file__dir(writer->out.path);
+	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->out.path);
 	struct stat st;
 	int err;
 
 	if (!dir || !old || stat(dir, &st)) {
 		err = -errno;
-		pr_err("cannot write %s: %s", writer->path, strerror(errno));
+		pr_err("cannot write %s: %s", writer->out.path, strerror(errno));
 		return err;
 	}
-	err = check_name(writer->path, &st, false);
+	err = check_name(writer->out.path, &st, false);
 	return err || !has_old(writer) ? err : check_name(old, &st, true);
 }
 
 int data_writer__open(const char *path, struct data_writer **out)
 {
 	struct data_writer *writer = calloc(1, sizeof(*writer));
-	struct stat st;
-	int err = -ENOMEM;
+	int err = writer ? new_file__open(&writer->out, path, 0600) : -ENOMEM;
 
 	*out = NULL;
-	if (writer)
-		writer->path = strdup(path);
-	if (writer && writer->path) {
-		if (!strcmp(path, "-") ||
-		    (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-			err = open_stream(writer);
-		else if (!stat(path, &st) && S_ISDIR(st.st_mode))
-			err = -EISDIR;
-		else
-			err = open_file(writer);
-	}
 	if (err)
 		pr_err("cannot write %s: %s", path, strerror(-err));
-	else if (!writer->is_stream)
+	else if (!writer->out.is_stream)
 		err = check_names(writer);
 	if (err)
 		data_writer__delete(writer);
@@ -155,18 +99,18 @@ int data_writer__open(const char *path, struct data_writer **out)
 
 bool data_writer__is_stream(const struct data_writer *writer)
 {
-	return writer->is_stream;
+	return writer->out.is_stream;
 }
 
 bool data_writer__is_stdout(const struct data_writer *writer)
 {
-	return !strcmp(writer->path, "-");
+	return !strcmp(writer->out.path, "-");
 }
 
 static int put(struct data_writer *writer, const void *data, size_t len)
 {
 	errno = 0;
-	if (len && fwrite(data, len, 1, writer->file) != 1)
+	if (len && fwrite(data, len, 1, writer->out.file) != 1)
 		return failed(writer, errno ? errno : EIO);
 	return 0;
 }
@@ -262,20 +206,20 @@ int data_writer__begin(struct data_writer *writer, const struct data_attr *attrs
 		       const struct byte_buffer *features)
 {
 	writer->features = features;
-	return writer->is_stream ? put_stream_header(writer, attrs, nr) :
-				   put_file_header(writer, attrs, nr);
+	return writer->out.is_stream ? put_stream_header(writer, attrs, nr) :
+				       put_file_header(writer, attrs, nr);
 }
 
 int data_writer__flush(struct data_writer *writer)
 {
-	return fflush(writer->file) ? failed(writer, errno) : 0;
+	return fflush(writer->out.file) ? failed(writer, errno) : 0;
 }
 
 /* Write the places of the sections behind the data, then the sections, and the header last. */
 static int complete(struct data_writer *writer)
 {
 	struct data_section section = {};
-	long end = ftell(writer->file);
+	long end = ftell(writer->out.file);
 	int nr = 0, err = 0;
 
 	if (end < 0)
@@ -297,75 +241,37 @@ static int complete(struct data_writer *writer)
 	}
 	for (int f = 0; f < NR_FEATURES && !err; f++)
 		err = put(writer, writer->features[f].data, writer->features[f].len);
-	if (!err && fseek(writer->file, 0, SEEK_SET))
+	if (!err && fseek(writer->out.file, 0, SEEK_SET))
 		err = failed(writer, errno);
 	return err ? err : put(writer, &writer->header, sizeof(writer->header));
 }
 
-/* Link a file of O_TMPFILE to an unused name beside the final one. */
-static int link_temp(struct data_writer *writer)
-{
-	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fileno(writer->file));
-	int err = self ? -EEXIST : -ENOMEM;
-
-	for (int i = 0; i < 100 && err == -EEXIST; i++) {
-		char *name = xasprintf("%s.%d-%d", writer->path, (int)getpid(), i);
-
-		if (!name)
-			return -ENOMEM;
-		err = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
-		if (err)
-			free(name);
-		else
-			writer->temp = name;
-	}
-	return err;
-}
-
-/* Move the old file away, then the new one in place; move the old one back if that fails. */
+/* A previous file becomes NAME.old. */
 static int give_name(struct data_writer *writer)
 {
-	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->path);
-	bool is_kept = has_old(writer);
-	int err = old ? 0 : -ENOMEM;
+	char *old __cleanup(free_ptr) = xasprintf("%s.old", writer->out.path);
+	int err;
 
-	if (!err && !writer->temp)
-		err = link_temp(writer);
-	if (!err && is_kept && rename(writer->path, old))
-		return -errno;
-	if (!err && rename(writer->temp, writer->path)) {
-		err = -errno;
-		if (is_kept && rename(old, writer->path))
-			pr_warn("previous file renamed to %s", old);
-	}
-	if (!err)
-		free_ptr(&writer->temp);
-	return err;
+	if (!old)
+		return failed(writer, ENOMEM);
+	err = new_file__finish(&writer->out, has_old(writer) ? old : NULL);
+	return err ? failed(writer, -err) : 0;
 }
 
 int data_writer__finish(struct data_writer *writer)
 {
-	int err = writer->is_stream ? 0 : complete(writer);
+	int err;
 
-	if (!err)
-		err = data_writer__flush(writer);
-	if (!err && !writer->is_stream) {
-		err = give_name(writer);
-		if (err)
-			failed(writer, -err);
-	}
-	return err;
+	if (writer->out.is_stream)
+		return data_writer__flush(writer);
+	err = complete(writer);
+	return err ? err : give_name(writer);
 }
 
 void data_writer__delete(struct data_writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->temp)
-		unlink(writer->temp);
-	if (writer->file)
-		fclose(writer->file);
-	free(writer->temp);
-	free(writer->path);
+	new_file__close(&writer->out);
 	free(writer);
 }
