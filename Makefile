@@ -193,6 +193,14 @@ $(O)/bpf_skel/%.skel.h: $(O)/bpf_skel/%.bpf.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf >$@
 
+# The script of flame graphs as a text of C.
+$(O)/%.inc: %.js
+	$(say) TEXT $@
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
+
+$(O)/util/profile/flame_svg.o $(O)/fuzz/obj/util/profile/flame_svg.o: $(O)/util/profile/flame_graph.inc
+
 .SECONDARY:
 
 $(O)/tests/unit/%: tests/unit/%.c $(OBJS)

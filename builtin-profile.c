@@ -3,6 +3,7 @@
 #include "builtin.h"
 
 #include "util/cmd/profile_cmd.h"
+#include "util/cmd/profile_diff.h"
 #include "util/cmd/profile_life.h"
 #include "util/cmd/profile_parse.h"
 #include "util/lib/msg.h"
@@ -10,6 +11,7 @@
 #include "util/profile/profile_report.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -57,9 +59,11 @@ static int report(void *ctx, const struct profile_round *round)
 
 	profile_cmd__make_report(cmd, round, &page);
 	if (!err)
+		err = profile_files__write(&cmd->files, &page);
+	if (!err)
 		err = profile_report__print(stdout, &page);
 	cmd->has_lost_reader = err == -EPIPE;
-	if (!err && cmd->options.view != VIEW_LIST)
+	if (!err && (cmd->options.view != VIEW_LIST || profile_files__has_any(&cmd->files)))
 		warn_of_flat_stacks(cmd);
 	return err;
 }
@@ -70,6 +74,10 @@ static int profile(struct profile_cmd *cmd, int argc, char **argv)
 
 	if (first < 0)
 		return -first;
+	if (cmd->diff) {
+		msg__set_verbose(cmd->verbose);
+		return profile_diff(cmd, argc - first, argv + first);
+	}
 	status = profile_cmd__settle(cmd, first, argc, argv);
 	return status ? status : profile_cmd__run(cmd);
 }
@@ -82,6 +90,7 @@ int cmd_profile(int argc, char **argv)
 	cmd.run.ctx = &cmd;
 	msg__init("perf profile");
 	use_locale();
+	setlocale(LC_NUMERIC, "C"); /* of JSON and CSV */
 	status = profile_cmd__prepare(&cmd) ? STATUS_FAILED : profile(&cmd, argc, argv);
 	profile_cmd__clear(&cmd);
 	profile_cmd__die_if_unread(&cmd);

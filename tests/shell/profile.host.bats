@@ -109,6 +109,29 @@ has_parts() {
 	done
 }
 
+@test "a flame graph has the frames of the profile, its samples and its losses" {
+	local way selves
+	for way in --bpf --no-bpf; do
+		rm -f "$T/x.svg"
+		profile $way -F 2000 -j --flamegraph "$T/x.svg" -- blend 200000 >"$T/json"
+		xmllint --noout "$T/x.svg"
+		# The same samples: the shares of functions that call nothing are the list's.
+		grep -qF "<title>all: 100.00 % of cpu-clock, $(account "$T/json" samples) samples, " "$T/x.svg"
+		# Stacks of one function may have several outer ends, and each percentage is rounded.
+		selves=$(sed -nE 's/.*<title>blend_b \(blend\): .* samples?, ([0-9.]+) % in itself.*/\1/p' "$T/x.svg" | paste -sd +)
+		within "$(jq -n "$selves")" "$(share blend_b "$T/json")" 0 0.02
+		grep -qE '<text id="title" [^>]*>[0-9,]+ samples? of cpu-clock, 2000 Hz, blend, [0-9.]+ s</text>' "$T/x.svg"
+		grep -qE "<text class=\"note\" [^>]*>[0-9,]+ samples stand for $(printf %.1f "$(account "$T/json" share)") % of cpu-clock " "$T/x.svg"
+		grep -qE 'user [0-9.]+ %</text>' "$T/x.svg"
+	done
+}
+
+@test "numbers have a point in every locale" {
+	localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8"
+	LOCPATH=$T LC_ALL=de_DE.UTF-8 profile -F 1000 -j -- blend 20000 >"$T/json"
+	jq -s -e '.[0].overhead > 0' "$T/json"
+}
+
 @test "stacks are printed innermost first, with command and process" {
 	profile -F 2000 --stacks -- blend 200000 >"$T/stacks"
 	grep -A 3 -x '    blend_b' "$T/stacks" | tail -n 3 >"$T/below"

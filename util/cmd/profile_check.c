@@ -3,8 +3,10 @@
 
 #include "util/cmd/profile_cmd.h"
 #include "util/cmd/profile_events.h"
+#include "util/event/evlist.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/profile/profile_flame.h"
 #include "util/target/cgroup_list.h"
 
 #include <ctype.h>
@@ -19,7 +21,23 @@
 
 static bool has_stacks(const struct profile_cmd *cmd)
 {
-	return cmd->g || cmd->stacks || cmd->folded;
+	return cmd->g || cmd->stacks || cmd->folded || profile_files__has_any(&cmd->files);
+}
+
+int profile_cmd__check_files(const struct profile_cmd *cmd)
+{
+	const char *flamegraph = cmd->files.paths[PROFILE_FLAMEGRAPH];
+
+	if (flamegraph && !profile_flame__is_name(flamegraph))
+		pr_err("--flamegraph %s: the name must end in .svg or .html",
+		       shown_arg(flamegraph));
+	else if (flamegraph && cmd->run.events->nr > 1)
+		pr_err("--flamegraph draws one event, not %d", cmd->run.events->nr);
+	else if (cmd->options.is_icicle && !flamegraph)
+		pr_err("--icicle requires --flamegraph");
+	else
+		return 0;
+	return -EINVAL;
 }
 
 static int check_conflicts(const struct profile_cmd *cmd)
@@ -47,7 +65,9 @@ static int check_conflicts(const struct profile_cmd *cmd)
 		{cmd->only_kernel_chains && cmd->only_user_chains,
 		 "--kernel-callchains and --user-callchains are mutually exclusive"},
 		{(cmd->only_kernel_chains || cmd->only_user_chains) && !has_stacks(cmd),
-		 "--kernel-callchains and --user-callchains require -g, --stacks or --folded"},
+		 "--kernel-callchains and --user-callchains require -g, --stacks, --folded or --flamegraph"},
+		{cmd->files.paths[PROFILE_FLAMEGRAPH] && cmd->run.base.config.options.interval_ms,
+		 "--flamegraph and -I are mutually exclusive"},
 		{cmd->options.is_caller && cmd->is_callee,
 		 "--call-graph: caller and callee are mutually exclusive"},
 		{cmd->options.no_children && !cmd->g, "--no-children requires -g"},
@@ -185,6 +205,7 @@ static void choose_keys(struct profile_cmd *cmd)
 	bool has_pid =
 		cmd->stacks || sort_keys__has(sort, SORT_PID) || sort_keys__has(sort, SORT_TID);
 
+	key |= cmd->files.paths[PROFILE_FLAMEGRAPH] ? SAMPLE_COMM : 0;
 	if (has_stacks(cmd)) {
 		key &= ~SAMPLE_IP;
 		key |= SAMPLE_PROCESS;
@@ -211,6 +232,8 @@ int profile_cmd__check(struct profile_cmd *cmd)
 		err = find_cgroups(cmd);
 	if (!err)
 		err = profile_events__check(cmd);
+	if (!err)
+		err = profile_cmd__check_files(cmd);
 	if (!err)
 		err = profile_events__check_rate(cmd);
 	if (!err)

@@ -13,4 +13,7 @@ struct profile_cmd;
  */
 int profile_cmd__check(struct profile_cmd *cmd);
 
+/** profile_cmd__check_files() - refuse files that cannot be. Return: 0 or -EINVAL after a message */
+int profile_cmd__check_files(const struct profile_cmd *cmd);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "util/host/config.h"
 #include "util/profile/cgroup_names.h"
+#include "util/profile/profile_files.h"
 #include "util/profile/profile_options.h"
 #include "util/run/control.h"
 #include "util/run/profile_run.h"
@@ -19,6 +20,7 @@ struct pmus;
 struct profile_cmd {
 	struct profile_run run;
 	struct profile_options options;
+	struct profile_files files; /* --flamegraph */
 	struct pmus *pmus;
 	struct cgroup_list *cgroups;
 	struct cgroup_names cgroup_names;
@@ -32,7 +34,8 @@ struct profile_cmd {
 	const char *by;	  /* --ip: the default in its place; NULL: not given */
 	const char *prog; /* --prog FILE; NULL: none */
 	bool dump_maps;
-	bool data; /* -d */
+	bool data;	  /* -d */
+	const char *diff; /* --diff: the profile before; NULL: none */
 	bool json;
 	bool is_max_rate; /* -F max */
 	bool has_rate;	  /* -F or -c was given */

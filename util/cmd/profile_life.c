@@ -92,6 +92,7 @@ void profile_cmd__clear(struct profile_cmd *cmd)
 {
 	if (cmd->run.base.control)
 		control__close(&cmd->control);
+	profile_files__close(&cmd->files);
 	symbols__delete(cmd->run.symbols);
 	prog_object__delete(cmd->run.prog);
 	evlist__delete(cmd->run.events);
@@ -135,6 +136,8 @@ int profile_cmd__run(struct profile_cmd *cmd)
 			return STATUS_USAGE;
 		cmd->run.base.control = &cmd->control;
 	}
+	if (profile_files__open(&cmd->files))
+		return STATUS_FAILED;
 	/* The confined process that reads files must not have what the sampler maps. */
 	cmd->run.symbols = symbols__new();
 	if (!cmd->run.symbols)

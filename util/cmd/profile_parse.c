@@ -17,7 +17,8 @@
 
 static const char usage[] =
 	"perf profile [<options>] [<command>]\n"
-	"    or: perf profile [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -u <user> [-- <command>]";
+	"    or: perf profile [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -u <user> [-- <command>]\n"
+	"    or: perf profile --diff <before> <after>";
 
 /* --- options --- */
 
@@ -215,12 +216,16 @@ static const struct option_row rows[] = {
 	 .help = "a first column for the address of the data that the instruction used"},
 	{'D', "delay", OPT_INT, AT(run.base.delay_ms), .arg = "ms",
 	 .help = "start sampling after this time; -1: when --control enables it"},
+	{0, "diff", OPT_STRING, AT(diff), .arg = "before",
+	 .help = "compare two files of --folded: --diff BEFORE AFTER"},
 	{0, "dump-maps", OPT_FLAG, AT(dump_maps),
 	 .help = "with --prog: print the maps of the program at the end"},
 	{'e', "event", OPT_CALL, .call = parse_e, .arg = "event",
 	 .help = "event to sample: perf list; cycles by default, or cpu-clock"},
 	{'F', "freq", OPT_CALL, .call = parse_F, .arg = "hz|max",
 	 .help = "samples a second of a busy CPU (99)"},
+	{0, "flamegraph", OPT_STRING, AT(files.paths[PROFILE_FLAMEGRAPH]), .arg = "file",
+	 .help = "draw the stacks into this .svg or .html file"},
 	{0, "folded", OPT_FLAG, AT(folded),
 	 .help = "print each stack on a line, as flame graphs need it"},
 	{0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",
@@ -231,6 +236,8 @@ static const struct option_row rows[] = {
 	 .help = "sample only these cgroups"},
 	{'i', "inherit", OPT_NEGATED, AT(run.base.target.no_inherit),
 	 .help = "do not sample children"},
+	{0, "icicle", OPT_FLAG, AT(options.is_icicle),
+	 .help = "with --flamegraph: draw from the commands at the top down"},
 	{0, "idle", OPT_FLAG, AT(run.sampling.with_idle), .help = "also sample idle CPUs"},
 	{0, "ip", OPT_CALL_OPT, .call = parse_ip, .arg = "symbol,address,page",
 	 .help = "a row for each function, instruction or page of code, without stacks"},

@@ -27,6 +27,7 @@ struct profile_options {
 	const char *csv_sep;
 	struct sort_keys sort;
 	bool is_caller;		     /* -g caller: trees grow from callers to callees */
+	bool is_icicle;		     /* flame graphs have the commands on top */
 	bool no_children;	     /* rows have the samples of the function itself only */
 	bool hide_kernel, hide_user; /* VIEW_LIST: rows that are not printed */
 	bool has_interval;	     /* -I: every report begins with its time */

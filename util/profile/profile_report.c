@@ -30,12 +30,12 @@ bool profile_report__has_flat_stacks(const struct samples *samples)
 	return nr && 2 * nr_flat > nr;
 }
 
-static void print_title(FILE *out, const struct profile_report *report, const struct evsel *evsel,
-			const struct sample_account *account)
+void profile_report__put_title(FILE *out, const struct profile_report *report, int event)
 {
+	const struct evsel *evsel = report->events->evsels[event];
+	const struct sample_account *account = &report->accounts[event];
 	char nr[32];
 
-	fprintf(out, "# ");
 	if (report->options->has_interval)
 		fprintf(out, "%.9f s: ", (double)report->time_ns / NSEC_PER_SEC);
 	fprintf(out, "%s sample%s of ", account__group_digits(account->kept.nr, nr),
@@ -43,7 +43,14 @@ static void print_title(FILE *out, const struct profile_report *report, const st
 	printable__put(out, 0, evsel->name);
 	fprintf(out, ", %s, ", report->rate);
 	printable__put(out, 0, report->target);
-	fprintf(out, ", %.3f s\n", (double)report->elapsed_ns / NSEC_PER_SEC);
+	fprintf(out, ", %.3f s", (double)report->elapsed_ns / NSEC_PER_SEC);
+}
+
+static void print_title(FILE *out, const struct profile_report *report, int event)
+{
+	fprintf(out, "# ");
+	profile_report__put_title(out, report, event);
+	fprintf(out, "\n");
 }
 
 static void print_account(FILE *out, const struct profile_report *report, const struct evsel *evsel,
@@ -88,7 +95,7 @@ static int print_event(FILE *out, const struct profile_report *report, int event
 	int err;
 
 	if (options->format == FORMAT_TEXT && options->view != VIEW_FOLDED) {
-		print_title(out, report, evsel, account);
+		print_title(out, report, event);
 		fprintf(out, "#\n");
 	}
 	if (options->view == VIEW_STACKS || options->view == VIEW_FOLDED)
@@ -105,7 +112,7 @@ int profile_report__print_page(FILE *out, const struct profile_report *report, i
 	const struct evsel *evsel = report->events->evsels[event];
 	const struct print_context context = context_of(out, report, event);
 
-	print_title(out, report, evsel, &report->accounts[event]);
+	print_title(out, report, event);
 	account__print_text(out, evsel, &report->accounts[event]);
 	fprintf(out, "#\n");
 	return print_rows(&context, report->samples, event);

@@ -29,6 +29,8 @@ int profile_report__print(FILE *out, const struct profile_report *report);
 
 /** profile_report__print_page() - text of one event for a screen: first all about the samples, then rows */
 int profile_report__print_page(FILE *out, const struct profile_report *report, int event);
+/** profile_report__put_title() - print the samples, event, rate, target and time, without a line feed */
+void profile_report__put_title(FILE *out, const struct profile_report *report, int event);
 
 /** profile_report__has_flat_stacks() - most user stacks have one frame only */
 bool profile_report__has_flat_stacks(const struct samples *samples);
