@@ -53,7 +53,7 @@ _perf_value() {
 		_perf_reply -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur"
 		;;
 	--pre | --post) _perf_reply -c -- "$cur" ;;
-	-o | --output | --prog | --flamegraph | --diff | --metrics-file | -i | --input | --bpf-attr-map)
+	-o | --output | --prog | --flamegraph | --pprof | --diff | --metrics-file | -i | --input | --bpf-attr-map)
 		compopt -o filenames 2>/dev/null || :
 		_perf_reply -f -- "$cur"
 		;;

@@ -103,7 +103,7 @@ function __perf_options
                     set args $args -x -a 'caller callee fp'
                 case uid
                     set args $args -x -a '(__fish_complete_users)'
-                case output prog flamegraph diff metrics-file input bpf-attr-map
+                case output prog flamegraph pprof diff metrics-file input bpf-attr-map
                     set args $args -r -F
                 case '*'
                     set args $args -x

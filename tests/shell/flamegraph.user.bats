@@ -111,6 +111,7 @@ row() {
 		refused 22 perf profile $option --diff before after <<<'perf profile: --diff reads two files, and samples nothing: without a target, event or time'
 	done
 	refused 22 perf profile -g --diff before after <<<'perf profile: --diff prints functions: without -g, -s, --stacks and --folded'
+	refused 22 perf profile --pprof x --diff before after <<<'perf profile: --diff and --pprof are mutually exclusive'
 	refused 22 perf profile -j -x, --diff before after <<<'perf profile: -x and -j are mutually exclusive'
 	refused 22 perf profile --icicle --diff before after <<<'perf profile: --icicle requires --flamegraph'
 	refused 22 perf profile --flamegraph x.png --diff before after <<<'perf profile: --flamegraph x.png: the name must end in .svg or .html'

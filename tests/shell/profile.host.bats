@@ -126,6 +126,38 @@ has_parts() {
 	done
 }
 
+# pprof FILE : print a profile as text
+pprof() {
+	gzip -dc "$1" | protoc --decode=Profile -I "$BATS_TEST_DIRNAME/../data" pprof.proto
+}
+
+@test "pprof gets the samples, their weights and labels" {
+	local way nr
+	for way in --bpf --no-bpf; do
+		profile $way -F 2000 -j --pprof "$T/x.pb.gz" -- blend 200000 >"$T/json"
+		pprof "$T/x.pb.gz" >"$T/text"
+		# The second value is the weight.
+		awk '/^sample {/ { i = 0 } $1 == "value:" { sum[i++] += $2 } END { print sum[0], sum[1] }' "$T/text" >"$T/sums"
+		diff -u "$T/sums" <(echo "$(account "$T/json" samples) $(account "$T/json" weight)")
+		sed -nE 's/^string_table: "(.*)"$/\1/p' "$T/text" >"$T/strings"
+		for name in samples count cpu-clock nanoseconds pid comm blend blend_b blend_main; do
+			grep -qx "$name" "$T/strings"
+		done
+		grep -qE '^[0-9,]+ samples stand for ' "$T/strings"
+		# A sample of blend_b was called by blend_main; the location of a sample's first frame is the innermost.
+		awk '
+		/^[a-z_]+ {/ { kind = $1; first = 1 }
+		kind == "sample" && $1 == "location_id:" && first { inner[$2]; first = 0 }
+		kind == "location" && $1 == "id:" { id = $2 }
+		kind == "location" && $1 == "function_id:" { function_of[id] = $2 }
+		kind == "function" && $1 == "id:" { id = $2 }
+		kind == "function" && $1 == "name:" { name[id] = $2 }
+		/^string_table:/ { text[nr++] = $2 }
+		END { for (i in inner) print text[name[function_of[i]]] }' "$T/text" | sort -u >"$T/inner"
+		grep -qx '"blend_b"' "$T/inner"
+	done
+}
+
 @test "numbers have a point in every locale" {
 	localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8"
 	LOCPATH=$T LC_ALL=de_DE.UTF-8 profile -F 1000 -j -- blend 20000 >"$T/json"

@@ -66,7 +66,7 @@ wrong() {
 	invalid "--folded and -j are mutually exclusive" --folded -j
 	invalid "-K and -U are mutually exclusive" -K -U
 	invalid "--no-children requires -g" --no-children
-	invalid "--kernel-callchains and --user-callchains require -g, --stacks, --folded or --flamegraph" --user-callchains
+	invalid "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph or --pprof" --user-callchains
 	invalid "-u and -p or -t are mutually exclusive" -u root -p 1
 	invalid "-G and --for-each-cgroup are mutually exclusive" -G / --for-each-cgroup /
 	invalid "--interval-count requires -I" --interval-count 3
@@ -74,12 +74,15 @@ wrong() {
 	invalid "--max-stack: at most 127 frames" -g --max-stack 128
 }
 
-@test "flame graphs that cannot be are refused" {
+@test "files that cannot be written are refused" {
 	invalid "--flamegraph '': the name must end in .svg or .html" --flamegraph '' -e cpu-clock
 	invalid "--flamegraph .svg: the name must end in .svg or .html" --flamegraph .svg -e cpu-clock
 	invalid "--flamegraph draws one event, not 2" --flamegraph x.svg -e cpu-clock,page-faults
 	invalid "--flamegraph and -I are mutually exclusive" --flamegraph x.svg -I 100
+	invalid "--pprof and -I are mutually exclusive" --pprof x -I 100
+	invalid "--pprof: the name of the file is empty" --pprof '' -e cpu-clock
 	invalid "--icicle requires --flamegraph" --icicle -e cpu-clock
+	refused 1 perf profile --pprof . -e cpu-clock true <<<'perf profile: cannot write .: Is a directory'
 	refused 1 perf profile --flamegraph no/x.svg -e cpu-clock true <<<'perf profile: cannot write no/x.svg: No such file or directory'
 }
 

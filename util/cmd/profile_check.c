@@ -31,6 +31,8 @@ int profile_cmd__check_files(const struct profile_cmd *cmd)
 	if (flamegraph && !profile_flame__is_name(flamegraph))
 		pr_err("--flamegraph %s: the name must end in .svg or .html",
 		       shown_arg(flamegraph));
+	else if (cmd->files.paths[PROFILE_PPROF] && !*cmd->files.paths[PROFILE_PPROF])
+		pr_err("--pprof: the name of the file is empty");
 	else if (flamegraph && cmd->run.events->nr > 1)
 		pr_err("--flamegraph draws one event, not %d", cmd->run.events->nr);
 	else if (cmd->options.is_icicle && !flamegraph)
@@ -65,9 +67,11 @@ static int check_conflicts(const struct profile_cmd *cmd)
 		{cmd->only_kernel_chains && cmd->only_user_chains,
 		 "--kernel-callchains and --user-callchains are mutually exclusive"},
 		{(cmd->only_kernel_chains || cmd->only_user_chains) && !has_stacks(cmd),
-		 "--kernel-callchains and --user-callchains require -g, --stacks, --folded or --flamegraph"},
+		 "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph or --pprof"},
 		{cmd->files.paths[PROFILE_FLAMEGRAPH] && cmd->run.base.config.options.interval_ms,
 		 "--flamegraph and -I are mutually exclusive"},
+		{cmd->files.paths[PROFILE_PPROF] && cmd->run.base.config.options.interval_ms,
+		 "--pprof and -I are mutually exclusive"},
 		{cmd->options.is_caller && cmd->is_callee,
 		 "--call-graph: caller and callee are mutually exclusive"},
 		{cmd->options.no_children && !cmd->g, "--no-children requires -g"},
@@ -202,10 +206,11 @@ static void choose_keys(struct profile_cmd *cmd)
 	const struct sort_keys *sort = &cmd->options.sort;
 	bool is_whole = cmd->stacks || cmd->folded;
 	uint32_t key = is_whole ? SAMPLE_COMM : sort_keys__sample_key(sort);
-	bool has_pid =
-		cmd->stacks || sort_keys__has(sort, SORT_PID) || sort_keys__has(sort, SORT_TID);
+	bool has_pid = cmd->stacks || cmd->files.paths[PROFILE_PPROF] ||
+		       sort_keys__has(sort, SORT_PID) || sort_keys__has(sort, SORT_TID);
 
 	key |= cmd->files.paths[PROFILE_FLAMEGRAPH] ? SAMPLE_COMM : 0;
+	key |= cmd->files.paths[PROFILE_PPROF] ? SAMPLE_COMM | SAMPLE_CGROUP : 0;
 	if (has_stacks(cmd)) {
 		key &= ~SAMPLE_IP;
 		key |= SAMPLE_PROCESS;

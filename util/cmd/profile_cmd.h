@@ -20,7 +20,7 @@ struct pmus;
 struct profile_cmd {
 	struct profile_run run;
 	struct profile_options options;
-	struct profile_files files; /* --flamegraph */
+	struct profile_files files; /* --flamegraph, --pprof */
 	struct pmus *pmus;
 	struct cgroup_list *cgroups;
 	struct cgroup_names cgroup_names;

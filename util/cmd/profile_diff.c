@@ -37,6 +37,8 @@ static int check(const struct profile_cmd *cmd, int argc)
 		text = "--diff reads two files, and samples nothing: without a target, event or time";
 	else if (cmd->g || cmd->stacks || cmd->folded || cmd->sort)
 		text = "--diff prints functions: without -g, -s, --stacks and --folded";
+	else if (cmd->files.paths[PROFILE_PPROF])
+		text = "--diff and --pprof are mutually exclusive";
 	else if (cmd->json && cmd->options.csv_sep)
 		text = "-x and -j are mutually exclusive";
 	if (text)

@@ -177,7 +177,7 @@ int profile_cmd__resolve(struct profile_cmd *cmd,
 	int err = symbols__resolve(cmd->run.symbols, progress, ctx);
 
 	/* Cgroups that are not found print as numbers. */
-	if (!err && sort_keys__has(&cmd->options.sort, SORT_CGROUP))
+	if (!err && cmd->run.samples.key & SAMPLE_CGROUP)
 		(void)cgroup_names__update(&cmd->cgroup_names);
 	return err;
 }

@@ -256,6 +256,8 @@ static const struct option_row rows[] = {
 	 .help = "sample these processes"},
 	{0, "percent-limit", OPT_CALL, .call = parse_limit, .arg = "percent",
 	 .help = "do not print rows and branches below"},
+	{0, "pprof", OPT_STRING, AT(files.paths[PROFILE_PPROF]), .arg = "file",
+	 .help = "write the stacks for pprof, compressed (.pb.gz)"},
 	{0, "prog", OPT_STRING, AT(prog), .arg = "file",
 	 .help = "run the BPF program of this object at each sample (section perf_event)"},
 	{0, "range", OPT_CALL, .call = parse_range, .arg = "name|start-end",

@@ -2,6 +2,7 @@
 #include "util/profile/profile_files.h"
 
 #include "util/lib/msg.h"
+#include "util/profile/pprof.h"
 #include "util/profile/profile_flame.h"
 #include "util/profile/profile_report.h"
 
@@ -12,6 +13,7 @@
 static int (*const writers[NR_PROFILE_FILES])(FILE *out, const struct profile_report *report,
 					      const char *path) = {
 	[PROFILE_FLAMEGRAPH] = profile_flame__write,
+	[PROFILE_PPROF] = pprof__write,
 };
 
 bool profile_files__has_any(const struct profile_files *files)

@@ -2,7 +2,7 @@
 #ifndef PERF_PROFILE_PROFILE_FILES_H
 #define PERF_PROFILE_PROFILE_FILES_H
 
-/* Files for other programs, written beside the printed profile: flame graphs. */
+/* Files for other programs, written beside the printed profile: flame graphs, pprof. */
 
 #include "util/lib/new_file.h"
 
@@ -10,7 +10,7 @@
 
 struct profile_report;
 
-enum profile_file { PROFILE_FLAMEGRAPH, NR_PROFILE_FILES };
+enum profile_file { PROFILE_FLAMEGRAPH, PROFILE_PPROF, NR_PROFILE_FILES };
 
 /* All zero: none. */
 struct profile_files {

@@ -73,7 +73,7 @@ struct place_name {
 	int function;	   /* equal for places of one function; unknown ones have their own */
 	const char *name;  /* of the function, or "file+0x1f0"; never NULL */
 	uint64_t offset;   /* in the function */
-	uint64_t position; /* in the file; of the kernel and of JIT code the address */
+	uint64_t position; /* in the image; an address of the kernel or of JIT code */
 	const char *image; /* the last part of the file's name, or "[kernel]", "[ext4]", "[bpf]" */
 	const char *path;  /* all of it */
 	bool is_unknown;
