@@ -37,6 +37,32 @@ setup() {
 	refute grep -q '\[Reads' <(perf list --no-desc --metrics-file "$T/events.json" my.read)
 }
 
+@test "vendors' events are listed by topic, after those of the kernel" {
+	local dir=$T/topics
+	mkdir "$dir"
+	echo '[{"EventName": "z.one", "EventCode": "1"},
+	  {"EventName": "a.two", "EventCode": "2", "Topic": "memory"},
+	  {"EventName": "uncore.three", "EventCode": "3", "Unit": "iMC"},
+	  {"EventName": "a.four", "EventCode": "4"}]' >"$dir/floating-point.json"
+	echo '[{"EventName": "b.five", "EventCode": "5"}]' >"$dir/memory.json"
+	perf list --metrics-file "$dir" pmu | sed -n '/^uncore_imc:/,/^raw:/p' >"$T/out"
+	grep . "$T/out" | sed -E 's/^(  [^ ]*).*/\1/' | grep -v cas_count >"$T/names"
+	diff -u - "$T/names" >&2 <<-EOF
+	uncore_imc:
+	  uncore_imc/clockticks/
+	floating point:
+	  a.four
+	  z.one
+	  uncore.three
+	memory:
+	  a.two
+	  b.five
+	raw:
+	EOF
+	perf list -j --metrics-file "$dir" a.two | jq -e '.[0].Topic == "memory"'
+	perf list --metrics-file "$dir" 'floating point' | grep -q a.four
+}
+
 @test "the forms of raw events have the terms of each PMU with their ranges" {
 	perf list pmu >"$T/out"
 	sed -n '/^raw:$/,$p' "$T/out" >"$T/raw"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "util/defs/definitions.h"
 #include "util/event/event_names.h"
 #include "util/event/pmu.h"
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 
 /* Return: whether this machine can open the event, at least at user level. */
@@ -189,56 +191,94 @@ static char *parameters(const char *terms)
 	return text;
 }
 
-static void list_events_of(struct lister *l, const struct pmu *pmu)
+/* An event to list. */
+struct found {
+	const struct pmu *pmu;
+	const char *name;
+	const struct pmu_event *event; /* NULL: it cannot be read */
+	int place;
+};
+
+static const char *topic_of(const struct found *found)
+{
+	return found->event && found->event->def ? found->event->def->topic : "";
+}
+
+/* Events of sysfs come first, PMU by PMU, then those of vendors by topic, as in Linux's perf. */
+static int compare_found(const void *a, const void *b)
+{
+	const struct found *one = a, *two = b;
+	int order = strcmp(topic_of(one), topic_of(two));
+
+	return order ? order : one->place - two->place;
+}
+
+static void list_event(struct lister *l, const struct pmu *pmu, const char *event_name,
+		       const struct pmu_event *event)
 {
 	bool family = has_family(l, pmu) && has_instances(l, pmu);
 	int len = family ? pmu__family_len(pmu) : (int)strlen(pmu->name);
+	const char *terms = event && event->terms ? event->terms : "";
+	char *name __cleanup(free_ptr) = NULL, *encoding __cleanup(free_ptr) = NULL;
+	char *short_name __cleanup(free_ptr) = xasprintf("%.*s", len, pmu->name);
+	char *scale_unit __cleanup(free_ptr) = NULL,
+			 *params __cleanup(free_ptr) = parameters(terms);
+
+	name = xasprintf("%.*s/%s%s/", len, pmu->name, event_name, params ? params : "");
+	encoding = xasprintf("%s/%s/", pmu->name, terms);
+	if (event && (event->unit[0] || event->has_scale))
+		scale_unit = xasprintf("%g%s", event->scale, event->unit);
+	if (name && encoding && short_name) {
+		struct list_row row = {
+			.name = pmu->is_core ? event_name : name,
+			.alias = pmu->is_core ? name : NULL,
+			.raw = name,
+			.type = "Kernel PMU event",
+			.json_type = "Kernel PMU event",
+			.pmu = short_name,
+			.topic = short_name,
+			.scale_unit = scale_unit,
+			.encoding = encoding,
+		};
+
+		if (event && event->def)
+			describe(&row, event->def);
+		else if (pmu->is_hwmon || pmu->is_drm)
+			describe_value(&row, pmu, event);
+		list__row(l, &row);
+	}
+}
+
+static int find_events_of(const struct pmu *pmu, struct found **all, int *nr)
+{
 	const struct pmu_event *next = NULL;
+	struct found *found;
 
 	while ((next = pmu__next_event(pmu, next))) {
-		const struct pmu_event *event = pmu__event(pmu, next->name);
-		char *name __cleanup(free_ptr) = NULL, *encoding __cleanup(free_ptr) = NULL;
-		char *short_name __cleanup(free_ptr) = xasprintf("%.*s", len, pmu->name);
-		char *scale_unit __cleanup(free_ptr) = NULL, *params __cleanup(free_ptr) = NULL;
-
-		params = parameters(event && event->terms ? event->terms : "");
-		name = xasprintf("%.*s/%s%s/", len, pmu->name, next->name, params ? params : "");
-		encoding =
-			xasprintf("%s/%s/", pmu->name, event && event->terms ? event->terms : "");
-		if (event && (event->unit[0] || event->has_scale))
-			scale_unit = xasprintf("%g%s", event->scale, event->unit);
-		if (name && encoding && short_name) {
-			struct list_row row = {
-				.name = pmu->is_core ? next->name : name,
-				.alias = pmu->is_core ? name : NULL,
-				.raw = name,
-				.type = "Kernel PMU event",
-				.json_type = "Kernel PMU event",
-				.pmu = short_name,
-				.topic = short_name,
-				.scale_unit = scale_unit,
-				.encoding = encoding,
-			};
-
-			if (event && event->def)
-				describe(&row, event->def);
-			else if (pmu->is_hwmon || pmu->is_drm)
-				describe_value(&row, pmu, event);
-			list__row(l, &row);
-		}
+		found = array__add(*all, *nr);
+		if (!found)
+			return -ENOMEM;
+		*found = (struct found){pmu, next->name, pmu__event(pmu, next->name), *nr};
 	}
+	return 0;
 }
 
 void list__pmus(struct lister *l)
 {
+	struct found *all __cleanup(free_ptr) = NULL;
 	const struct pmu *pmu = NULL;
+	int i, nr = 0;
 
 	pmus__load_drm(l->pmus);
 	while ((pmu = pmus__next(l->pmus, pmu))) {
 		if (pmu__is_software(pmu) || pmu__is_tool(pmu) || !list__has_unit(l, pmu, NULL) ||
 		    !pmus__is_kept(l->pmus, pmu))
 			continue;
-		if (list_pmu__is_shown(l, pmu))
-			list_events_of(l, pmu);
+		if (list_pmu__is_shown(l, pmu) && find_events_of(pmu, &all, &nr))
+			l->failed = true;
 	}
+	if (nr)
+		qsort(all, nr, sizeof(*all), compare_found);
+	for (i = 0; i < nr; i++)
+		list_event(l, all[i].pmu, all[i].name, all[i].event);
 }

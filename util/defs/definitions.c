@@ -94,6 +94,7 @@ static int add_file(struct definitions *defs, const char *path, const char *pmu,
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	struct definition_file *file;
+	char *c;
 	int i;
 
 	for (i = 0; i < defs->nr_files; i++) {
@@ -109,6 +110,8 @@ static int add_file(struct definitions *defs, const char *path, const char *pmu,
 		.pmu = pmu,
 		.is_standard = is_standard,
 	};
+	for (c = file->topic; c && *c; c++)
+		*c = *c == '-' ? ' ' : *c;
 	return file->path && file->topic ? 0 : -ENOMEM;
 }
 

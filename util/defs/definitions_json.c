@@ -393,7 +393,9 @@ static int add_event(struct definition_tables *tables, const struct definition_f
 	def->scale_unit = part_of(object, standard, "ScaleUnit");
 	def->per_pkg = is_set(object, "PerPkg");
 	def->deprecated = is_set(object, "Deprecated");
-	def->topic = file->topic;
+	def->topic = part_of(object, standard, "Topic");
+	if (!def->topic)
+		def->topic = file->topic;
 	return 0;
 }
 

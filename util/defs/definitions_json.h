@@ -13,7 +13,7 @@ struct metric_def;
 /* A file that defines something. */
 struct definition_file {
 	char *path;
-	char *topic;	  /* the name without .json */
+	char *topic;	  /* the name without .json, blanks for hyphens: "floating point" */
 	const char *pmu;  /* of its core events, on machines with several kinds; NULL: any */
 	bool is_standard; /* its events are templates */
 	bool is_parsed;

@@ -12,7 +12,7 @@ struct event_def {
 	const char *pmu;	      /* the PMU's name or family; NULL: core PMUs */
 	const char *compat;	      /* only PMUs whose identifier matches; NULL: all */
 	const char *desc, *long_desc; /* NULL: none */
-	const char *topic;	      /* the file's name without .json */
+	const char *topic;	      /* "Topic", otherwise that of the file */
 	const char *scale_unit;	      /* "64Bytes"; NULL: none */
 	bool per_pkg, deprecated;
 };
