@@ -292,6 +292,7 @@ static void clear(struct stat_cmd *cmd)
 		(void)stat_cmd__close_output(cmd); /* nothing has been counted */
 	metric_options__clear(&cmd->metrics);
 	evlist__delete(cmd->evlist);
+	io_ports__clear(&cmd->io_ports);
 	cgroup_list__delete(cmd->run.plan.cgroups);
 	free(cmd->cgroup_of);
 	pmus__delete(cmd->pmus);
@@ -385,6 +386,10 @@ static int count(struct stat_cmd *cmd, int argc, char **argv, int first)
 	int err;
 
 	complete_options(cmd, argc - first, argv + first);
+	if (cmd->lists_ports) {
+		io_ports__print(&cmd->io_ports);
+		return 0;
+	}
 	err = target__validate(&cmd->run.target);
 	if (err)
 		return status_of(err);

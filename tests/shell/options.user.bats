@@ -385,14 +385,6 @@ had() {
 			grep -q 'have no effect: no event here has a retirement latency'
 		refute grep -q latency <(perf stat $option -x, -e duration_time true 2>&1)
 	done
-	# made-up machines without and with the PMUs of I/O stacks
-	mkdir -p "$BATS_TEST_TMPDIR/sys/bus/event_source/devices/uncore_iio_0/format"
-	echo 11 >"$BATS_TEST_TMPDIR/sys/bus/event_source/devices/uncore_iio_0/type"
-	SYSFS_PATH=$BATS_TEST_TMPDIR fails_with 129 \
-		"perf stat: --iostat: this machine has no PMU of I/O stacks (uncore_iio)" perf stat --iostat true
-	SYSFS_PATH=$BATS_TEST_TMPDIR/sys fails_with 129 \
-		"perf stat: --iostat: this perf cannot name the devices behind uncore_iio_0: count its events with -e (perf list --unit uncore_iio_0)" \
-		perf stat --iostat=list true
 }
 
 @test "PERF_TEST_ATTR keeps how each event was opened, in the format of Linux's perf" {

@@ -59,8 +59,12 @@ void stat_cancel__cache(void *ctx)
 	cmd->aggr_modes &= ~(1 << AGGR_CACHE);
 }
 
-void stat_cancel__iostat(void *ctx __unused)
+void stat_cancel__iostat(void *ctx)
 {
+	struct stat_cmd *cmd = ctx;
+
+	io_ports__clear(&cmd->io_ports);
+	cmd->has_iostat = cmd->lists_ports = false;
 }
 
 void stat_cancel__tpebs(void *ctx)

@@ -6,6 +6,7 @@
 
 #include "util/cmd/stat_explain.h"
 #include "util/data/annotations.h"
+#include "util/event/io_ports.h"
 #include "util/event/parse_events.h"
 #include "util/host/config.h"
 #include "util/metric/metric_options.h"
@@ -57,6 +58,8 @@ struct stat_cmd {
 	char *pre, *post;		 /* commands before and after each run */
 	bool affinity;			 /* --affinity: no effect */
 	bool explain;			 /* --explain */
+	struct io_ports io_ports;	 /* --iostat */
+	bool has_iostat, lists_ports;	 /* --iostat, --iostat=list */
 	bool record_tpebs;		 /* --record-tpebs, --tpebs-mode: no effect */
 	bool sync;			 /* -S: flush file systems before each run */
 	const char *output_path;	 /* -o */

@@ -61,6 +61,7 @@ int stat_cmd__check_record(const struct stat_cmd *cmd)
 		 "record and -b: counts of BPF programs cannot be recorded"},
 		{cmd->run.plan.cgroups->follows,
 		 "record and --for-each-cgroup with patterns and -I: cgroups that come cannot be recorded"},
+		{cmd->has_iostat, "record and --iostat are mutually exclusive"},
 		{!cmd->evlist->nr, "record and --null without -e: there is nothing to record"},
 	};
 
@@ -76,6 +77,14 @@ int stat_cmd__check(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{cmd->metrics.names && options->no_metrics,
 		 "-M and --no-metrics are mutually exclusive"},
+		{cmd->has_iostat && (cmd->has_e || cmd->metrics.names),
+		 "--iostat and -e or -M are mutually exclusive"},
+		{cmd->has_iostat && options->aggr_mode != AGGR_GLOBAL,
+		 "--iostat and a breakdown by CPU, core and the like are mutually exclusive"},
+		{cmd->has_iostat && (cmd->nr_cgroups || cmd->each_cgroup || target->bpf_list),
+		 "--iostat and cgroups or BPF programs are mutually exclusive"},
+		{cmd->has_iostat && target__is_attached(target),
+		 "--iostat and -p or -t are mutually exclusive"},
 		{options->run_count < 0, "-r: the number of repeats is negative"},
 		{options->run_count != 1 && !target->argc && !cmd->run.timeout_ms &&
 			 !cmd->run.interval_count,

@@ -108,15 +108,32 @@ static int add_metrics(struct stat_cmd *cmd)
 	return metric_options__add_events(&cmd->metrics, cmd->evlist);
 }
 
+/* Add the events of --iostat, which prints a line for each port. */
+static int add_ports(struct stat_cmd *cmd)
+{
+	int err;
+
+	if (!cmd->has_iostat || cmd->has_e)
+		return 0;
+	cmd->run.config.options.metric_only = true;
+	err = io_ports__add_events(&cmd->io_ports, cmd->evlist, cmd->pmus);
+	if (err == -ENOMEM)
+		pr_err("out of memory");
+	return err;
+}
+
 int stat_cmd__add_metrics(struct stat_cmd *cmd)
 {
 	const struct report_options *options = &cmd->run.config.options;
-	int nr_given = cmd->evlist->nr, err;
+	int nr_given, err;
 
 	if (cmd->metrics.td_level > MAX_TD_LEVEL) {
 		pr_err("--td-level: at most %d", MAX_TD_LEVEL);
 		return -EINVAL;
 	}
+	if (add_ports(cmd))
+		return -EINVAL;
+	nr_given = cmd->evlist->nr;
 	/* Thresholds only select a colour, and these formats have none. */
 	cmd->metrics.options.no_threshold |=
 		options->csv_sep || (options->metric_only && options->json);

@@ -240,21 +240,25 @@ static int no_merge(void *ctx, const char *arg __unused)
 	return 0;
 }
 
-/* Only some of Intel's servers have the PMUs of I/O stacks. */
-static int set_iostat(void *ctx, const char *arg __unused)
+/* Only some of Intel's servers have the PMUs of I/O ports. */
+static int set_iostat(void *ctx, const char *arg)
 {
-	const struct stat_cmd *cmd = ctx;
-	const struct pmu *pmu = NULL;
+	struct stat_cmd *cmd = ctx;
+	int err;
 
-	while ((pmu = pmus__next(cmd->pmus, pmu))) {
-		if (!strncmp(pmu->name, "uncore_iio_", strlen("uncore_iio_"))) {
-			pr_err("--iostat: this perf cannot name the devices behind %s: count its events with -e (perf list --unit %s)",
-			       pmu->name, pmu->name);
-			return -EINVAL;
-		}
-	}
-	pr_err("--iostat: this machine has no PMU of I/O stacks (uncore_iio)");
-	return -EINVAL;
+	io_ports__clear(&cmd->io_ports);
+	err = io_ports__find(&cmd->io_ports, cmd->pmus, sysfs_root());
+	if (err == -ENODEV)
+		pr_err("--iostat: this machine has no PMU of I/O ports (uncore_iio)");
+	else if (err == -ENOENT)
+		pr_err("--iostat: the kernel does not name the ports behind uncore_iio (no files uncore_iio_0/die0 and the like)");
+	else if (err)
+		pr_err("%s", strerror(-err));
+	cmd->has_iostat = true;
+	cmd->lists_ports = arg && !strcmp(arg, "list");
+	if (!err && arg && !cmd->lists_ports)
+		err = io_ports__keep(&cmd->io_ports, arg);
+	return err ? -EINVAL : 0;
 }
 
 static int set_tpebs_mode(void *ctx, const char *arg)
@@ -354,7 +358,7 @@ static const struct option_row rows[] = {
 	{0, "interval-count", OPT_UINT, AT(run.interval_count), .arg = "n",
 	 .help = "stop printing after n intervals"},
 	{0, "iostat", OPT_CALL_OPT, .call = set_iostat, .cancel = stat_cancel__iostat,
-	 .arg = "list", .help = "I/O metrics of the platform (Intel servers)"},
+	 .arg = "list|ports", .help = "megabytes that each PCI root port moved (Intel servers)"},
 	{'j', "json-output", OPT_FLAG, AT(run.config.options.json), .help = "print JSON"},
 	{0, "log-fd", OPT_INT, AT(log_fd), .arg = "fd", .help = "print to this descriptor"},
 	{0, "metric-only", OPT_FLAG, AT(run.config.options.metric_only),

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 struct cgroup;
+struct io_port;
 struct counter;
 struct counts;
 struct cpumap;
@@ -99,6 +100,7 @@ struct evsel {
 	bool hidden;	      /* counted only for metrics or other events, without a row */
 	const struct cgroup *cgroup; /* NULL: not restricted to one; borrowed */
 	const struct evsel *model;   /* --for-each-cgroup: the same event of the first cgroup */
+	const struct io_port *port;  /* --iostat: it is a column of this port's row; borrowed */
 
 	/* 2: where it is counted */
 	struct cpumap *cpus;	    /* owned; cpumap__any() for tasks */

@@ -21,6 +21,7 @@ static const struct aggr_style styles[] = {
 	[AGGR_THREAD] = {.name = "thread", .width = 24},
 	[AGGR_NODE] = {.name = "node", .width = 6, .counted = true},
 	[AGGR_PROG] = {.name = "program", .width = 24},
+	[AGGR_PORT] = {.name = "port", .width = 12},
 };
 
 const struct aggr_style *aggr_style(enum aggr_mode mode)

@@ -23,6 +23,7 @@ enum aggr_mode {
 	AGGR_UNSET,
 	AGGR_NODE,
 	AGGR_PROG, /* BPF programs; not in Linux's perf */
+	AGGR_PORT, /* of rows of --iostat; the counts are those of AGGR_GLOBAL */
 };
 
 /* Identity of a row. Fields that the mode ignores are -1. */

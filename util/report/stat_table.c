@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/event/evlist.h"
+#include "util/event/io_ports.h"
 #include "util/event/pmu.h"
 #include "util/event/tool_values.h"
 #include "util/host/cpumap.h"
@@ -15,6 +16,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* State of one stat_table__fill(). */
@@ -196,6 +198,35 @@ static void fill_row(const struct filler *f, struct stat_row *row, const struct 
 	}
 }
 
+/* Put an event of --iostat on the row of its port, as a column. */
+static int add_column(const struct filler *f, struct stat_row *row, const struct evsel *evsel)
+{
+	struct stat_table *table = f->table;
+	struct metric_value *value = new_metric(row);
+	struct aggr_row *place;
+
+	if (!table->ports)
+		table->ports = calloc(f->sc->evlist->nr, sizeof(*table->ports));
+	if (!value || !table->ports)
+		return -ENOMEM;
+	place = &table->ports[table->nr_ports];
+	if (table->nr_ports && !strcmp(place[-1].name, evsel->port->name))
+		place--;
+	else
+		table->nr_ports++;
+	snprintf(place->name, sizeof(place->name), "%s", evsel->port->name);
+	row->mode = AGGR_PORT;
+	row->place = place;
+	*value = (struct metric_value){
+		.value = row->state == ROW_COUNTED ? row->value : NAN,
+		.is_uncounted = row->state != ROW_COUNTED,
+		.format = "%8.0f",
+		.text = strdup(evsel->name),
+	};
+	row->nr_metrics++;
+	return value->text ? 0 : -ENOMEM;
+}
+
 /* Add a heading and the metrics of each default metric group that belongs to this event. */
 static int add_group_rows(const struct filler *f, const struct evsel *evsel,
 			  const struct aggr *aggr, int index, const struct aggr_count *count,
@@ -292,6 +323,8 @@ static int add_row(const struct filler *f, const struct evsel *evsel, const stru
 			row->mode = f->sc->aggr->mode;
 			row->place = &f->sc->aggr->rows[shown];
 		}
+		if (evsel->port)
+			return add_column(f, row, evsel);
 		if (f->config->options.no_metrics)
 			return 0;
 		err = add_metrics(f, row, evsel, &source, SHARE_EVENT);
@@ -462,8 +495,11 @@ int stat_table__fill(struct stat_table *table, const struct stat_counts *sc,
 
 	/* Without events there is only a heading. */
 	table->mode = sc->evlist->nr ? sc->aggr->mode : sc->config->options.aggr_mode;
-	evlist__for_each(sc->evlist, evsel, i)
+	evlist__for_each(sc->evlist, evsel, i) {
 		f.is_default |= evsel->is_default;
+		if (evsel->port)
+			table->mode = AGGR_PORT;
+	}
 	prepare_columns(&f);
 	return add_all(&f);
 }
@@ -478,6 +514,8 @@ void stat_table__clear(struct stat_table *table)
 		free(table->rows[i].metrics);
 	}
 	free(table->rows);
+	free(table->ports);
 	table->rows = NULL;
+	table->ports = NULL;
 	table->nr_rows = table->cap = 0;
 }

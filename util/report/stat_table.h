@@ -50,6 +50,8 @@ struct stat_table {
 	enum aggr_mode mode;
 	struct stat_row *rows; /* owned */
 	int nr_rows, cap;
+	struct aggr_row *ports; /* of --iostat, in the order of the events; owned */
+	int nr_ports;
 	bool has_cgroups;
 	int unit_width;
 
