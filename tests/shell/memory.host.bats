@@ -10,8 +10,9 @@ requirements() {
 	require_perf_events cpu
 }
 
-# each CHECKED... : run all command lines below with that program in the place of perf; its errors end
-# it with status 99, and nothing else does.
+# each CHECKED... : run all command lines of $lines with that program in the place of perf; its errors end
+# it with status 99, and nothing else does. Errors of a process that it started are in its output. If $all_pass
+# is set, all must succeed.
 each() {
 	local status line metrics=$BATS_TEST_TMPDIR/metrics.json
 	echo '[ { "MetricName": "m", "MetricExpr": "page\\-faults / dummy if #num_cpus > 0 else cs", "ScaleUnit": "100%",
@@ -24,7 +25,9 @@ each() {
 		status=0
 		# shellcheck disable=SC2086 # words
 		eval "$* $line" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- </dev/null || status=$?
-		if [ $status = 99 ] || [ $status -ge 132 ] && [ $status -le 139 ]; then
+		[ $status = 0 ] || [ -z "${all_pass:-}" ] || status=99
+		if [ $status = 99 ] || [ $status -ge 132 ] && [ $status -le 139 ] ||
+			grep -qE 'ERROR: [A-Za-z]*Sanitizer|runtime error:' "$BATS_TEST_TMPDIR/out"; then
 			cat "$BATS_TEST_TMPDIR/out" >&2
 			echo "$line: status $status" >&2
 			return 1
@@ -77,13 +80,77 @@ version --build-options
 help stat
 "
 
-@test "every output mode passes the compiler's sanitizers" {
+# sanitized : run all command lines of $lines with the compiler's sanitizers
+sanitized() {
 	local perf=$O-sanitize/perf
 	[ -x "$perf" ] || skip_or_fail "no build with SANITIZE=1 beside $O"
+	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 each "$perf"
+}
+
+@test "every output mode passes the compiler's sanitizers" {
 	# valgrind does not know the bpf calls of today
 	lines+=$'bperf list\nstat --bpf-counters --bpf-attr-map $ATTR_MAP -A -e cs,faults true'
 	lines+=$'\nstat --bpf-counters --bpf-attr-map $ATTR_MAP -a -e {cs,faults} -I 10 true\n'
-	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 each "$perf"
+	sanitized
+}
+
+@test "recording passes the compiler's sanitizers" {
+	cd "$BATS_TEST_TMPDIR"
+	all_pass=1 lines="
+$(for how in '-e cs,faults' "-a -A -e '{cs,cpu-clock}'" '-a --per-core -I 20' '-M m,n,all' '-a --for-each-cgroup / -e cs' \
+		'--per-thread -p $$ -e faults'; do
+		echo "stat record -o x $how true"
+		echo "stat report -i x"
+		echo "stat report -i x -j"
+		echo "stat report -i x -x,"
+		echo "script -i x"
+	done)
+stat record -o - -a -e cs,faults true | cat >y
+stat report -i - --per-socket <y
+script -i y
+"
+	sanitized
+	head -c 300 y >z
+	all_pass='' lines="
+stat report -i z
+script -i z
+stat report --per-socket -i x
+script -i nosuch
+"
+	sanitized
+}
+
+@test "cgroups, profiles and lists of what is shared pass the compiler's sanitizers" {
+	local map=--bpf-attr-map=$ATTR_MAP
+	all_pass=1 lines="
+stat -a -e cs --for-each-cgroup / true
+stat -a -e cs,faults -G /, true
+stat $map --bpf-counters -a -e cs --for-each-cgroup @all --sort cs --top 3 -I 20 sleep 0.05
+stat $map --bpf-counters -a -e cs,faults --for-each-cgroup / -j true
+stat $map --bpf-counters --per-thread -p \$\$ -e cs true
+stat $map --bpf-counters -e '{cs,faults}:u' -r 2 -x, true
+stat $map --bpf-counters -a -e cs -- \$* bperf list $map
+stat $map --bpf-counters -a -e cs -- \$* bperf list $map -j
+bperf prune $map
+bperf verify $map -e cs,task-clock --time 20
+config -l
+$(for way in --no-bpf "$map"; do
+	for how in '' -g '--call-graph=caller -s sym' --folded --stacks -j -x, \
+		'-s comm,pid,tid,cpu,cgroup,prio,dso,sym' '-a -I 20' '-g -a -K'; do
+		echo "profile $way -F 2000 -e cpu-clock $how -- \$WORKLOADS/blend 20000"
+	done
+	echo "profile $way -e cpu-clock -a --for-each-cgroup / -- sleep 0.05"
+	echo "profile $way -e cpu-clock -p \$\$ --timeout 20"
+	echo "profile $way -e cs,faults -c 1 -a --timeout 20"
+done)
+"
+	sanitized
+	all_pass='' lines="
+profile $map -e nosuch true
+profile $map -e cpu-clock -- nosuchcommand
+bperf list --bpf-attr-map /dev/null
+"
+	sanitized
 }
 
 @test "every output mode passes valgrind" {

@@ -261,7 +261,8 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 		if (sampler->ring.rings[i].page)
 			err = perf_ring__take(&sampler->ring.rings[i], keep, sampler);
 	}
-	qsort(sampler->order, sampler->nr, sizeof(*sampler->order), compare_times);
+	if (sampler->nr)
+		qsort(sampler->order, sampler->nr, sizeof(*sampler->order), compare_times);
 	for (size_t i = 0; i < sampler->nr && !err; i++)
 		err = take_record(sampler,
 				  (const void *)(sampler->records.data + sampler->order[i].at));

@@ -278,7 +278,8 @@ int map_events__take(struct map_events *events, struct process_table *processes,
 	events->nr_order = 0;
 	for (int i = 0; i < events->nr && !err; i++)
 		err = perf_ring__take(&events->rings[i].buffer, take_record, events);
-	qsort(events->order, events->nr_order, sizeof(*events->order), compare_times);
+	if (events->nr_order)
+		qsort(events->order, events->nr_order, sizeof(*events->order), compare_times);
 	for (size_t i = 0; i < events->nr_order && !err; i++) {
 		err = map_events__apply(events->records.data + events->order[i].at,
 					events->order[i].len, processes, kernel, has_symbols);
