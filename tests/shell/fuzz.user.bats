@@ -39,3 +39,19 @@ fuzz() {
 @test "the tables of scope sets survive any numbers that change while they are read" {
 	fuzz scope_set 400
 }
+
+@test "the reader of ELF files survives fuzzing" {
+	fuzz elf_symbols 60000
+}
+
+@test "the reader of the kernel's symbols survives fuzzing" {
+	fuzz kallsyms 200000
+}
+
+@test "the reader of mappings survives fuzzing" {
+	fuzz maps 200000
+}
+
+@test "the reader of perf maps survives fuzzing" {
+	fuzz perf_map 100000
+}
