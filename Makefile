@@ -263,9 +263,9 @@ TESTS ?= all
 # The time of the tests begins here, and includes installing and building.
 export MAKE_STARTED := $(or $(MAKE_STARTED),$(shell date +%s))
 
-# The test of every output mode also needs a perf with the compiler's sanitizers.
+# The unit tests also run with the compiler's sanitizers, and the test of every output mode needs such a perf.
 test-built: all workloads unit
-	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all)
+	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all unit)
 	$(Q)$(if $(HAVE_FUZZER),$(MAKE) --no-print-directory fuzzers)
 	$(Q)O=$(O) scripts/test $(TESTS)
 

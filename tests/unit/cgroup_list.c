@@ -97,6 +97,8 @@ static int tear_down(void **state)
 	char *command __cleanup(free_ptr) = xasprintf("rm -r %s", top);
 
 	(void)state;
+	free(tree);
+	free(proc);
 	return system(command);
 }
 
