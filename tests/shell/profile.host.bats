@@ -343,6 +343,19 @@ controlled() {
 	in_range "$(account "$T/rows" samples)" 1 100000
 }
 
+@test "groups are sampled event by event, single events are not switched, and no CPU of a list is an error" {
+	perf profile --no-bpf -e '{cs,faults}' -a --timeout 20 >"$T/out" 2>"$T/err"
+	grep -qxF "perf profile: groups are not sampled together: 'cs' and its members are single events" "$T/err"
+	mkfifo "$T/control"
+	exec {control}<>"$T/control"
+	background "$T/out" perf profile --no-bpf -e cs -a -D -1 --control "fd:$control" --timeout 10000
+	echo 'enable cs' >&$control
+	echo stop >&$control
+	wait $!
+	grep -qxF "perf profile: --control: single events cannot be switched: enable or disable without 'cs'" "$T/out"
+	refused 1 perf profile --no-bpf -e cpu-clock -C 4000 <<<"perf profile: -C 4000: none of these CPUs is online"
+}
+
 @test "ordinary users profile their own programs in user mode" {
 	require_users_count
 	publish "$(command -v perf)" "$WORKLOADS/blend"

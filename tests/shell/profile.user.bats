@@ -66,8 +66,13 @@ wrong() {
 	invalid "--folded and -j are mutually exclusive" --folded -j
 	invalid "-K and -U are mutually exclusive" -K -U
 	invalid "--no-children requires -g" --no-children
+	invalid "--kernel-callchains and --user-callchains are mutually exclusive" -g --kernel-callchains --user-callchains
+	invalid "--call-graph: caller and callee are mutually exclusive" --call-graph=caller,callee
 	invalid "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph or --pprof" --user-callchains
 	invalid "-u and -p or -t are mutually exclusive" -u root -p 1
+	invalid "-u samples processes that run already: give the command without it" -u root -- true
+	invalid "cgroups are sampled in all tasks: without -p, -t and -u" -G / -p 1
+	invalid "-D: less than -1" -D -2
 	invalid "-G and --for-each-cgroup are mutually exclusive" -G / --for-each-cgroup /
 	invalid "--interval-count requires -I" --interval-count 3
 	invalid "-D -1 requires --control" -D -1

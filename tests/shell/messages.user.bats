@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Each message of perf occurs in a test, or in tests/data/untested: the text, a tab, and the reason. The
+# reason "-" is none: such a test can be written. Below are tests of messages that no other file provokes.
+
+load helpers
+
+T=$BATS_TEST_TMPDIR
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+}
+
+@test "each message occurs in a test, or in tests/data/untested with a reason" {
+	[ -x scripts/messages ] || skip "no source tree here"
+	scripts/messages -u | cut -f 2 | LC_ALL=C sort -u >"$T/untested"
+	# A row whose message has a test by now, or is gone, goes.
+	diff <(cut -f 1 tests/data/untested) "$T/untested"
+	[ -z "$(awk -F '\t' 'NF != 2 || $2 == ""' tests/data/untested)" ]
+}
+
+@test "a message that occurs in no test is found" {
+	mkdir -p "$T/tree/util/lib" "$T"/tree/tests/{unit,shell,fuzz}
+	cat >"$T/tree/util/lib/a.c" <<-'END'
+		void a(void)
+		{
+			/* pr_err("in a comment, not a message"); */
+			pr_err("the first of %d texts (with a test)", 3);
+			pr_warn("%s: only a comment has "
+				"this text", name(")"));
+			pr_err(is_new ? "new ones are seen" : "old ones are not seen at all");
+			other("no message at all here");
+			pr_err("%" PRIu64 " of them", 3);
+			pr_err("%s: %s", a, b);
+		}
+	END
+	touch "$T"/tree/{builtin-a.c,perf.c}
+	printf '%s\n' '# only a comment has this text' $'\tgrep "first of 3 texts (with a test)"' 'grep "(with a test)"' \
+		'grep "new ones are seen"' >"$T/tree/tests/shell/a.bats"
+	TREE=$T/tree scripts/messages | cut -f 2 >"$T/all"
+	diff "$T/all" - <<-'END'
+		the first of %d texts (with a test)
+		%s: only a comment has this text
+		new ones are seen
+		old ones are not seen at all
+		%u of them
+	END
+	TREE=$T/tree scripts/messages -u | cut -f 2 >"$T/untested"
+	diff "$T/untested" - <<-'END'
+		%s: only a comment has this text
+		old ones are not seen at all
+		%u of them
+	END
+}
+
+@test "bits of a raw event that its PMU does not know are named" {
+	SYSFS_PATH=tests/data/sysfs-x86 perf stat -e cpu/config=0xff00000000000000/ true 2>"$T/err" || :
+	[ "$(head -n 1 "$T/err")" = "perf stat: 'cpu/config=0xff00000000000000/': bits 0xff00000000000000 of its config are in no format of PMU 'cpu'" ]
+}
+
+@test "lists that are empty or cannot be written name the reason" {
+	perf list sdt 2>"$T/err" || :
+	grep -qF "perf list: 'sdt': perf counts no statically defined tracepoints of programs: make them probes" "$T/err"
+	fails_with 1 "perf list: cannot write the list: No space left on device" sh -c 'perf list >/dev/full'
+	PERF_METRICS_PATH=$T/none perf list metrics >/dev/null 2>"$T/err"
+	diff - "$T/err" <<<"perf list: PERF_METRICS_PATH: cannot read '$T/none': No such file or directory"
+}
+
+@test "a service manager that cannot be reached changes nothing" {
+	local long
+	long=/$(printf '%0200d' 1)
+	NOTIFY_SOCKET=$long perf stat --log-fd 4 -e duration_time --timeout 100 2>"$T/err" 4>/dev/null
+	diff - "$T/err" <<<"perf stat: NOTIFY_SOCKET: '$long' is too long"
+	NOTIFY_SOCKET=$T/none perf stat -v --log-fd 4 -e duration_time --timeout 100 2>"$T/err" 4>/dev/null
+	grep -qxF "perf stat: NOTIFY_SOCKET: '$T/none': No such file or directory" "$T/err"
+}
