@@ -397,6 +397,26 @@ static void test_a_function_that_calls_itself_counts_once(void **state __unused)
 	end(world);
 }
 
+/* One whose samples are in another function that it called. */
+static void test_a_caller_that_calls_itself_counts_once(void **state __unused)
+{
+	struct world *world = begin(VIEW_TREE, "sym", SAMPLE_USER_STACK);
+
+	add_stack(world, 5, (uint64_t[]){AT(beta), AT(alpha), AT(alpha), AT(prog_main), 0});
+	add_stack(world, 5, (uint64_t[]){AT(prog_main), 0});
+	assert_body(world, "   100.00%    50.00%        5  [.] prog_main\n"
+			   "    50.00%     0.00%        0  [.] alpha\n"
+			   "             --50.00%--alpha\n"
+			   "                        prog_main\n"
+			   "\n"
+			   "    50.00%    50.00%        5  [.] beta\n"
+			   "             --50.00%--alpha\n"
+			   "                        alpha\n"
+			   "                        prog_main\n"
+			   "\n");
+	end(world);
+}
+
 static void test_a_call_tree_is_sorted_and_sums_up(void **state __unused)
 {
 	static const struct call_frame a[] = {{1, 1}, {2, 2}}, b[] = {{1, 1}, {3, 3}},
@@ -597,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_a_tree_of_callees_has_what_each_function_called),
 		cmocka_unit_test(test_a_tree_of_callers_has_what_called_each_function),
 		cmocka_unit_test(test_a_function_that_calls_itself_counts_once),
+		cmocka_unit_test(test_a_caller_that_calls_itself_counts_once),
 		cmocka_unit_test(test_a_call_tree_is_sorted_and_sums_up),
 		cmocka_unit_test(test_folded_stacks_begin_with_the_command_and_the_outermost),
 		cmocka_unit_test(test_stacks_are_printed_innermost_first_heaviest_last),

@@ -115,6 +115,8 @@ static void test_kallsyms_have_functions_modules_and_bpf_programs(void **state _
 	assert_string_equal(at(&table, 0xffffffff81000150), "local_one");
 	assert_string_equal(at(&table, 0xffffffff81000190), "-");
 	assert_string_equal(at(&table, 0xffffffff81000290), "weak_one");
+	symbol = symbol_table__find(&table, 0xffffffff81000150);
+	assert_int_equal(symbol->owner, 0);
 	symbol = symbol_table__find(&table, 0xffffffffc0000041);
 	assert_string_equal(symbol_table__name(&table, symbol), "ext4_write");
 	assert_string_equal(table.names + symbol->owner, "[ext4]");
@@ -158,12 +160,16 @@ static void test_perf_maps_have_blanks_in_names_and_the_last_line_wins(void **st
 				  "7f0000004000 0 empty\n"
 				  "7f0000005000 10 old\r\n"
 				  "7f0000005000 20 new\n"
+				  "1234567890abcdef 9 digits\n"
+				  "234567890ABCDEF0 f capitals\n"
 				  "7f0000006000 10 unfinished";
 	struct symbol_table table = {};
 
 	perf_map__parse(map, strlen(map), &table);
 	symbol_table__sort(&table);
-	assert_int_equal(table.nr, 4);
+	assert_int_equal(table.nr, 6);
+	assert_string_equal(at(&table, 0x1234567890abcdef + 8), "digits");
+	assert_string_equal(at(&table, 0x234567890abcdef0 + 14), "capitals");
 	assert_string_equal(at(&table, 0x7f000000101f), "LazyCompile:*run /app/x.js:1");
 	assert_string_equal(at(&table, 0x7f0000002000), "hexed");
 	assert_string_equal(at(&table, 0x7f0000005018), "new");

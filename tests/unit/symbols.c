@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,12 @@
 #include <unistd.h>
 
 #include "util/host/proc_stat.h"
+#include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
+#include "util/symbol/map_events.h"
 #include "util/symbol/maps.h"
 #include "util/symbol/process_table.h"
+#include "util/symbol/symbol_table.h"
 #include "util/symbol/symbols.h"
 
 /* --- mappings --- */
@@ -261,6 +265,153 @@ static void test_a_process_without_records_that_is_gone_has_no_images(void **sta
 	process_table__clear(&table);
 }
 
+/* --- records of the kernel --- */
+
+static struct byte_buffer begin_record(uint32_t type, uint16_t misc)
+{
+	struct byte_buffer record = {};
+
+	byte_buffer__put_u32(&record, type);
+	byte_buffer__put_u16(&record, misc);
+	byte_buffer__put_u16(&record, 0);
+	return record;
+}
+
+static struct byte_buffer comm_record(uint32_t pid, uint32_t tid, uint16_t misc, const char *comm)
+{
+	struct byte_buffer record = begin_record(PERF_RECORD_COMM, misc);
+
+	byte_buffer__put_u32(&record, pid);
+	byte_buffer__put_u32(&record, tid);
+	byte_buffer__put_text(&record, comm);
+	byte_buffer__pad(&record, 8);
+	return record;
+}
+
+static struct byte_buffer fork_record(uint32_t pid, uint32_t parent)
+{
+	struct byte_buffer record = begin_record(PERF_RECORD_FORK, 0);
+
+	byte_buffer__put_u32(&record, pid);
+	byte_buffer__put_u32(&record, parent);
+	byte_buffer__put_u64(&record, 0); /* threads */
+	byte_buffer__put_u64(&record, 1000);
+	return record;
+}
+
+static struct byte_buffer mmap_record(uint32_t pid, uint64_t start, const char *path)
+{
+	struct byte_buffer record = begin_record(PERF_RECORD_MMAP2, 0);
+
+	byte_buffer__put_u32(&record, pid);
+	byte_buffer__put_u32(&record, pid);
+	byte_buffer__put_u64(&record, start);
+	byte_buffer__put_u64(&record, 0x1000);
+	byte_buffer__put_u64(&record, 0x2000); /* offset */
+	byte_buffer__put_u64(&record, 0);      /* device */
+	byte_buffer__put_u64(&record, 7);      /* inode, generation, protection and flags */
+	byte_buffer__put_u64(&record, 0);
+	byte_buffer__put_u64(&record, 0);
+	byte_buffer__put_text(&record, path);
+	byte_buffer__pad(&record, 8);
+	return record;
+}
+
+static struct byte_buffer ksymbol_record(uint16_t type, uint16_t flags, uint64_t address)
+{
+	struct byte_buffer record = begin_record(PERF_RECORD_KSYMBOL, 0);
+
+	byte_buffer__put_u64(&record, address);
+	byte_buffer__put_u32(&record, 0x40);
+	byte_buffer__put_u16(&record, type);
+	byte_buffer__put_u16(&record, flags);
+	byte_buffer__put_text(&record, "bpf_prog_1");
+	byte_buffer__pad(&record, 8);
+	return record;
+}
+
+/* Apply a record, which is released. Return: whether the kernel has new symbols. */
+static bool apply(struct process_table *table, struct symbol_table *kernel,
+		  struct byte_buffer record)
+{
+	bool has_symbols = false;
+
+	assert_int_equal(map_events__apply(record.data, record.len, table, kernel, &has_symbols),
+			 0);
+	byte_buffer__clear(&record);
+	return has_symbols;
+}
+
+static void test_records_of_processes_tell_their_mappings(void **state __unused)
+{
+	struct process_table table = {};
+	struct process_key parent = {.pid = PARENT, .start_ns = 1, .exec_id = EXEC_ID_LATEST};
+	struct process_key child = {.pid = CHILD, .start_ns = 900, .exec_id = EXEC_ID_LATEST};
+
+	assert_int_equal(process_table__begin(&table), 0);
+	apply(&table, NULL, comm_record(PARENT, PARENT, PERF_RECORD_MISC_COMM_EXEC, "shell"));
+	apply(&table, NULL, mmap_record(PARENT, 0x1000, "/bin/shell"));
+	apply(&table, NULL, fork_record(CHILD, PARENT));
+	apply(&table, NULL, fork_record(CHILD, CHILD)); /* a thread */
+	assert_string_equal(image_at(&table, &child, 0x1fff), "/bin/shell");
+	assert_string_equal(image_at(&table, &child, 0x2000), "[anon]");
+	/* The name of a thread, and one that a process gave itself, are no execs. */
+	apply(&table, NULL, comm_record(CHILD, CHILD + 1, PERF_RECORD_MISC_COMM_EXEC, "thread"));
+	apply(&table, NULL, comm_record(CHILD, CHILD, 0, "renamed"));
+	assert_string_equal(image_at(&table, &child, 0x1000), "/bin/shell");
+	apply(&table, NULL, comm_record(CHILD, CHILD, PERF_RECORD_MISC_COMM_EXEC, "tool"));
+	assert_string_equal(image_at(&table, &child, 0x1000), "[anon]");
+	apply(&table, NULL, mmap_record(CHILD, 0x1000, "/bin/tool (deleted)"));
+	assert_string_equal(image_at(&table, &child, 0x1000), "/bin/tool");
+	assert_string_equal(image_at(&table, &parent, 0x1000), "/bin/shell");
+	process_table__clear(&table);
+}
+
+static void test_records_of_bpf_programs_name_them(void **state __unused)
+{
+	struct symbol_table kernel = {};
+	const struct symbol *symbol;
+
+	assert_true(apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 0x1000)));
+	assert_false(apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_OOL, 0, 0x2000)));
+	assert_false(apply(NULL, &kernel,
+			   ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF,
+					  PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, 0x3000)));
+	assert_false(apply(NULL, &kernel, begin_record(PERF_RECORD_EXIT, 0)));
+	symbol_table__sort(&kernel);
+	assert_int_equal(kernel.nr, 1);
+	symbol = symbol_table__find(&kernel, 0x103f);
+	assert_string_equal(symbol_table__name(&kernel, symbol), "bpf_prog_1");
+	assert_string_equal(kernel.names + symbol->owner, "[bpf]");
+	assert_null(symbol_table__find(&kernel, 0x1040));
+	symbol_table__clear(&kernel);
+}
+
+static void test_records_that_are_cut_off_are_refused(void **state __unused)
+{
+	struct byte_buffer records[] = {
+		comm_record(CHILD, CHILD, 0, "c"),
+		fork_record(CHILD, PARENT),
+		mmap_record(CHILD, 0x1000, "/"),
+		ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 0x1000),
+	};
+	/* Texts need their NUL; what pads them does not matter. */
+	const size_t needed[] = {18, 32, 74, 35};
+
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
+		for (size_t len = sizeof(struct perf_event_header); len < needed[i]; len++) {
+			char *copy = malloc(len);
+			bool has_symbols = false;
+
+			memcpy(copy, records[i].data, len);
+			assert_int_equal(map_events__apply(copy, len, NULL, NULL, &has_symbols),
+					 -EBADMSG);
+			free(copy);
+		}
+		byte_buffer__clear(&records[i]);
+	}
+}
+
 /* --- names --- */
 
 __attribute__((noinline)) int known_function(int x);
@@ -480,6 +631,9 @@ int main(void)
 		cmocka_unit_test(test_a_child_has_its_parents_mappings_until_it_executes),
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
+		cmocka_unit_test(test_records_of_processes_tell_their_mappings),
+		cmocka_unit_test(test_records_of_bpf_programs_name_them),
+		cmocka_unit_test(test_records_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
 		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
 		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),
