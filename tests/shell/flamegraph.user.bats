@@ -99,6 +99,7 @@ row() {
 	refused 22 perf profile --diff deep after <<<'perf profile: deep: line 1: more than 1024 frames'
 	refused 22 perf profile --diff /dev/null after <<<'perf profile: /dev/null: no folded stacks'
 	refused 1 perf profile --diff before none <<<'perf profile: none: No such file or directory'
+	fails_with 1 'perf profile: printing failed: No space left on device' bash -c 'perf profile --diff before after >/dev/full'
 	refused 1 perf profile --diff . after <<<'perf profile: .: Is a directory'
 }
 

@@ -63,6 +63,8 @@ number() {
 	refused 22 perf profile -e cpu-clock --prog "$T/none" true <<<"perf profile: --prog $T/none: not a BPF object that can be read: No such file or directory"
 	fails_with 22 "perf profile: --prog $T/file: not a BPF object that can be read: BPF object format invalid" perf profile -e cpu-clock --prog "$T/file" true
 	refused 22 perf profile -e cpu-clock --prog "$WORKLOADS/targets.bpf.o" true <<<"perf profile: --prog $WORKLOADS/targets.bpf.o: no program in a section 'perf_event'"
+	refused 22 perf profile -e cpu-clock --prog "$WORKLOADS/two_samples.bpf.o" true <<<"perf profile: --prog $WORKLOADS/two_samples.bpf.o: more than one program in a section 'perf_event'"
+	fails_with 22 "perf profile: --prog $WORKLOADS/wild_samples.bpf.o: the kernel refuses it: Permission denied (-v prints why)" perf profile -e cpu-clock --prog "$WORKLOADS/wild_samples.bpf.o" true
 	refused 22 perf profile -e cpu-clock --dump-maps true <<<"perf profile: --dump-maps requires --prog"
 	refused 22 perf profile -e cpu-clock --prog x --dump-maps -j true <<<"perf profile: --dump-maps prints text: without -j, -x and --folded"
 }

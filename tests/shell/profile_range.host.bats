@@ -92,6 +92,11 @@ blend_forever() {
 	refused 22 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --range no_such -- touch "$T/run" <<<"perf profile: --range no_such: nothing of this name in the kernel and in the program of the command (libraries are not mapped yet: use -p)"
 	refute test -e "$T/run"
 	fails_with 129 "perf profile: --range: an empty name" perf profile --range=
+	# Ranges that touch are one.
+	local many
+	mapfile -t many < <(seq -f '%.0f' 2000 3100 | sed 's/.*/--range=&000-&010/')
+	refused 1 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "${many[@]}" -- touch "$T/run" <<<"perf profile: too many ranges: all sessions together have at most 1024"
+	refute test -e "$T/run"
 }
 
 @test "the status of a command with ranges is passed on" {
