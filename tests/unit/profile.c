@@ -174,7 +174,7 @@ static void test_a_sort_key_that_does_not_exist_is_named(void **state __unused)
 	text = said__end(&said);
 	assert_string_equal(
 		text,
-		"perf profile: -s comm,colour: 'colour' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym)\n");
+		"perf profile: -s comm,colour: 'colour' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)\n");
 	free(text);
 }
 
