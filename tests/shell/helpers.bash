@@ -64,7 +64,8 @@ end_jobs() {
 # the number of an ended job again within seconds.
 is_others() {
 	local stat
-	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+	# A name may have line breaks: read until the end.
+	{ read -r -d '' stat <"/proc/$1/stat"; } 2>/dev/null || [ "$stat" ] || return 1
 	# state, parent ...
 	read -r -a stat <<<"${stat##*) }"
 	[ "${stat[1]}" != "$BASHPID" ]
