@@ -281,12 +281,15 @@ enum switch_event { SWITCH_EVENT_NONE, SWITCH_EVENT_ALL, SWITCH_EVENT_CGROUP };
 #define TASK_AFTER_EXEC(entry)	    ((__u32)((entry) >> 32))
 #define TASK_ENTRY(now, after_exec) ((__u64)(after_exec) << 32 | (now))
 
-/* Counted tasks whose addresses have the same hash. */
+/*
+ * Counted tasks whose addresses have the same hash. 32 bytes: its place takes a shift, and it lies in one
+ * cache line.
+ */
 struct task_bucket {
 	__u64 task;  /* address of the task in here; 0: none, 1: being entered */
 	__u64 entry; /* that task's */
 	__u32 nr;    /* number of all; those not in here are in `tasks` */
-	__u32 pad;
+	__u32 pad[3];
 };
 
 /*
@@ -329,6 +332,7 @@ enum reg_state {
 #ifndef __bpf__
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
 static_assert(sizeof(struct event_base) == 40, "shared layout");
+static_assert(sizeof(struct task_bucket) == 32, "shared layout");
 static_assert(sizeof(struct cpu_state) ==
 		      128 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
 	      "shared layout");
