@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stacks N: call two functions in another order each time, 20 calls deep, and execute N iterations of a loop
- * of 2 instructions there. The first million of stacks are all different. It never ends.
+ * stacks N [DEPTH]: call two functions in another order each time, DEPTH calls deep (20), and execute N
+ * iterations of a loop of 2 instructions there. The first million of stacks are all different. It never ends.
  */
 #include "workload.h"
 
-#define DEPTH 20
-
 static unsigned long iterations;
+static int max_depth;
 
 static void go_on(unsigned int path, int depth);
 
@@ -26,7 +25,7 @@ STEP(right)
 __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void go_on(unsigned int path,
 									       int depth)
 {
-	if (depth == DEPTH)
+	if (depth == max_depth)
 		spin(iterations);
 	else if (path & 1)
 		right(path, depth);
@@ -37,8 +36,9 @@ __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void go_on(u
 
 int main(int argc, char **argv)
 {
-	usage_unless(argc == 2, "N");
+	usage_unless(argc == 2 || argc == 3, "N [DEPTH]");
 	iterations = number(argc, argv, 1, 0);
+	max_depth = number(argc, argv, 2, 20);
 	for (unsigned int i = 0;; i++)
 		go_on(i, 0);
 }

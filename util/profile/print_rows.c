@@ -324,24 +324,23 @@ static void print_csv_row(const struct print_context *context, const struct rows
 
 /* --- JSON --- */
 
+/*
+ * The nodes below @node at @depth, each before those below it: one list, since parsers bound how deep
+ * lists may nest (256 levels in jq 1.6), and stacks are deeper.
+ */
 static void print_json_nodes(const struct print_context *context, const struct call_tree *tree,
-			     int node)
+			     int node, int depth)
 {
-	fprintf(context->out, "[");
 	for (int below = tree->nodes[node].first; below >= 0; below = tree->nodes[below].next) {
 		const struct call_node *n = &tree->nodes[below];
 
-		fprintf(context->out, "{\"sym\": ");
+		fprintf(context->out, "%s{\"depth\": %d, \"sym\": ",
+			depth > 1 || below != tree->nodes[node].first ? ", " : "", depth);
 		json_string__print(context->out, function_of(context, n));
-		fprintf(context->out, ", \"samples\": %" PRIu64 ", \"weight\": %" PRIu64, n->nr,
+		fprintf(context->out, ", \"samples\": %" PRIu64 ", \"weight\": %" PRIu64 "}", n->nr,
 			n->weight);
-		if (n->first >= 0) {
-			fprintf(context->out, ", \"below\": ");
-			print_json_nodes(context, tree, below);
-		}
-		fprintf(context->out, "}%s", n->next >= 0 ? ", " : "");
+		print_json_nodes(context, tree, below, depth + 1);
 	}
-	fprintf(context->out, "]");
 }
 
 static void print_json_values(const struct print_context *context, const struct row *row)
@@ -376,9 +375,10 @@ static void print_json_row(const struct print_context *context, const struct row
 		fprintf(context->out, ", \"children\": %.4f", rows__percent(rows, row->all_weight));
 	print_json_values(context, row);
 	if (row->tree.nr > 1) {
-		fprintf(context->out,
-			", \"%s\": ", context->options->is_caller ? "callees" : "callers");
-		print_json_nodes(context, &row->tree, 0);
+		fprintf(context->out, ", \"%s\": [",
+			context->options->is_caller ? "callees" : "callers");
+		print_json_nodes(context, &row->tree, 0, 1);
+		fprintf(context->out, "]");
 	}
 	fprintf(context->out, "}\n");
 }
