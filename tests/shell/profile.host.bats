@@ -426,3 +426,12 @@ has_no_children() {
 	grep -qxF 'perf profile: functions of the kernel have no names: their addresses are hidden (run as root, or set kernel.kptr_restrict=0 and kernel.perf_event_paranoid=1)' "$T/err"
 	jq -s -e 'any(.[]; .dso == "[kernel]" and (.sym | startswith("[kernel]+0xffff")))' "$T/json"
 }
+
+@test "CPUs that are offline are named" {
+	local online way
+	online=$(cat /sys/devices/system/cpu/online)
+	for way in --bpf --no-bpf; do
+		refused 1 perf profile $way -e cpu-clock -C 4095 -- touch "$T/run" <<<"perf profile: -C 4095: CPU 4095 is offline (online: $online)"
+		refused 22 perf profile $way -e cpu-clock -C 0- -- touch "$T/run" <<<"perf profile: -C 0-: not a list of CPUs such as 0-3,6"
+	done
+}

@@ -92,6 +92,7 @@ blend_forever() {
 	refused 22 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --range no_such -- touch "$T/run" <<<"perf profile: --range no_such: nothing of this name in the kernel and in the program of the command (libraries are not mapped yet: use -p)"
 	refute test -e "$T/run"
 	fails_with 129 "perf profile: --range: an empty name" perf profile --range=
+	fails_with 129 "perf profile: --range 20-20: the end, which is not part of it, is not after the start" perf profile --range 20-20
 	# Ranges that touch are one.
 	local many
 	mapfile -t many < <(seq -f '%.0f' 2000 3100 | sed 's/.*/--range=&000-&010/')

@@ -13,10 +13,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Return: whether a text is START-END, in hexadecimal digits. */
+static bool parse_numbers(const char *text, uint64_t *start, uint64_t *end)
+{
+	char *rest;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*start = strtoull(text, &rest, 16);
+	if (*rest != '-' || !isxdigit((unsigned char)rest[1]))
+		return false;
+	*end = strtoull(rest + 1, &rest, 16);
+	return !*rest && !errno;
+}
+
 int profile_ranges__add(struct profile_ranges *ranges, const char *text)
 {
-	struct range_name *name = array__add(ranges->names, ranges->nr);
+	struct range_name *name;
+	uint64_t start, end;
 
+	if (!*text) {
+		pr_err("--range: an empty name");
+		return -EINVAL;
+	}
+	if (parse_numbers(text, &start, &end) && start >= end) {
+		pr_err("--range %s: the end, which is not part of it, is not after the start",
+		       text);
+		return -EINVAL;
+	}
+	name = array__add(ranges->names, ranges->nr);
 	if (!name)
 		return -ENOMEM;
 	name->text = text;
@@ -40,21 +66,6 @@ void profile_ranges__clear(struct profile_ranges *ranges)
 }
 
 /* --- numbers and the kernel --- */
-
-/* Return: whether a text is START-END, in hexadecimal digits. */
-static bool parse_numbers(const char *text, uint64_t *start, uint64_t *end)
-{
-	char *rest;
-
-	if (!isxdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*start = strtoull(text, &rest, 16);
-	if (*rest != '-' || !isxdigit((unsigned char)rest[1]))
-		return false;
-	*end = strtoull(rest + 1, &rest, 16);
-	return !*rest && !errno && *start < *end;
-}
 
 static int find_kernel(struct profile_ranges *ranges, const struct symbols *symbols,
 		       struct range_name *name)

@@ -21,7 +21,7 @@ struct profile_ranges {
 	struct address_ranges found; /* sorted */
 };
 
-/** profile_ranges__add() - add a name; 0 or -ENOMEM */
+/** profile_ranges__add() - add a name, or addresses; 0, -ENOMEM, or -EINVAL after a message */
 int profile_ranges__add(struct profile_ranges *ranges, const char *text);
 
 /** profile_ranges__find_kernel() - find numbers, and functions and modules of the kernel; 0 or -ENOMEM */

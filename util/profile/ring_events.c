@@ -182,30 +182,6 @@ static int open_all(struct ring_events *ring, const struct ring_request *request
 	return err || options->nr_cgroups ? err : open_instance(ring, request, &all);
 }
 
-static int find_cpus(struct ring_events *ring, const struct sampler_options *options)
-{
-	const char *list = options->target->cpu_list;
-	struct cpumap *online = cpumap__online();
-	struct cpumap *given = list ? cpumap__parse(list) : NULL;
-	int err = 0;
-
-	if (list && !given) {
-		err = -EINVAL;
-		pr_err("-C %s: not a list of CPUs such as 0-3,6", list);
-	} else {
-		ring->cpus = !online ? NULL :
-			     list    ? cpumap__and(online, given) :
-				       cpumap__dup(online);
-	}
-	if (!err && (!ring->cpus || !ring->cpus->nr)) {
-		err = -ENODEV;
-		pr_err("-C %s: none of these CPUs is online", list ? list : "");
-	}
-	cpumap__delete(online);
-	cpumap__delete(given);
-	return err;
-}
-
 static void report_refusal(const struct ring_request *request)
 {
 	for (int i = 0; i < request->events->nr; i++) {
@@ -221,12 +197,13 @@ static void report_refusal(const struct ring_request *request)
 
 int ring_events__open(struct ring_events *ring, const struct ring_request *request)
 {
+	const struct cpumap *cpus = request->options->cpus;
 	int err;
 
 	*ring = (struct ring_events){};
-	err = find_cpus(ring, request->options);
-	if (err)
-		return err;
+	ring->cpus = cpus ? cpumap__dup(cpus) : cpumap__online();
+	if (!ring->cpus)
+		return -errno;
 	ring->rings = calloc(ring->cpus->nr, sizeof(*ring->rings));
 	ring->owners = malloc(ring->cpus->nr * sizeof(*ring->owners));
 	if (!ring->rings || !ring->owners)

@@ -9,6 +9,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/run/stat_run.h"
+#include "util/target/target_cpus.h"
 
 #include <errno.h>
 #include <string.h>
@@ -132,71 +133,6 @@ static int assign_cpus(struct evsel *evsel, const struct cpumap *cpus, const str
 	return err;
 }
 
-/* "8" or "8 and 9" or "8-11", with the right verb. */
-static char *offline_text(const struct cpumap *offline)
-{
-	char *list __cleanup(free_ptr) = cpumap__str(offline);
-
-	if (!list)
-		return NULL;
-	return xasprintf(offline->nr == 1 ? "CPU %s is offline" : "CPUs %s are offline", list);
-}
-
-/* Find the CPUs to count on; NULL for tasks. Return: 0 or -errno after a message. */
-static int target_cpus(const struct target *target, struct cpumap **cpus)
-{
-	struct cpumap *online = NULL, *asked = NULL, *both = NULL, *offline = NULL;
-	char *online_text __cleanup(free_ptr) = NULL;
-	char *what __cleanup(free_ptr) = NULL;
-	int err = 0;
-
-	*cpus = NULL;
-	if (target__has_task(target))
-		return 0;
-	online = cpumap__online();
-	if (!online) {
-		pr_err("cannot tell which CPUs are online: %s", strerror(errno));
-		return -ENODEV;
-	}
-	if (!target->cpu_list) {
-		*cpus = online;
-		return 0;
-	}
-	asked = cpumap__parse(target->cpu_list);
-	if (!asked) {
-		char *why __cleanup(free_ptr) = cpumap__why_refused(target->cpu_list);
-
-		pr_err("-C %s: %s", shown_arg(target->cpu_list), why ? why : strerror(ENOMEM));
-		err = -EINVAL;
-		goto out;
-	}
-	both = cpumap__and(asked, online);
-	offline = cpumap__minus(asked, online);
-	online_text = cpumap__str(online);
-	if (!both || !offline || !online_text) {
-		pr_err("out of memory");
-		err = -ENOMEM;
-		goto out;
-	}
-	what = offline->nr ? offline_text(offline) : NULL;
-	if (!both->nr) {
-		pr_text("Error:\nNo supported events found.\n-C %s: %s (online: %s)\n",
-			target->cpu_list, what ? what : "none", online_text);
-		err = -ENODEV;
-		goto out;
-	}
-	if (what)
-		pr_warn("-C %s: %s: skipped (online: %s)", target->cpu_list, what, online_text);
-	*cpus = both;
-	both = NULL;
-out:
-	cpumap__delete(online);
-	cpumap__delete(asked);
-	cpumap__delete(offline);
-	cpumap__delete(both);
-	return err;
-}
-
 /* Sharing compares attrs, so it cannot cover what no attr has. */
 static bool can_share(const struct evsel *evsel)
 {
@@ -300,6 +236,16 @@ static int check_breakdown(struct stat_run *run)
 	return 0;
 }
 
+static int find_cpus(const struct target *target, struct cpumap **cpus)
+{
+	char *why __cleanup(free_ptr) = NULL;
+	int err = target_cpus__find(target, cpus, &why);
+
+	if (why)
+		pr_text("Error:\nNo supported events found.\n%s\n", why);
+	return err;
+}
+
 int stat_run__assign(struct stat_run *run)
 {
 	struct evlist *evlist = run->plan.evlist;
@@ -311,7 +257,7 @@ int stat_run__assign(struct stat_run *run)
 	if (!err)
 		err = check_breakdown(run);
 	if (!err)
-		err = target_cpus(&run->target, &cpus);
+		err = find_cpus(&run->target, &cpus);
 	if (err)
 		return err;
 	evlist__for_each(evlist, evsel, i) {

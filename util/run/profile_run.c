@@ -3,6 +3,7 @@
 
 #include "util/event/evlist.h"
 #include "util/host/capability.h"
+#include "util/host/cpumap.h"
 #include "util/host/sd_notify.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
@@ -13,6 +14,7 @@
 #include "util/run/pass.h"
 #include "util/run/tasks.h"
 #include "util/symbol/symbols.h"
+#include "util/target/target_cpus.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -428,6 +430,19 @@ static void remove_ended(char *pids)
 	}
 }
 
+static int find_cpus(struct profile_run *run)
+{
+	char *why __cleanup(free_ptr) = NULL;
+	int err = 0;
+
+	if (run->base.target.cpu_list)
+		err = target_cpus__find(&run->base.target, &run->cpus, &why);
+	if (why)
+		pr_err("%s", why);
+	run->sampling.cpus = run->cpus;
+	return err;
+}
+
 enum stat_status profile_run__once(struct profile_run *run, int *status)
 {
 	unsigned int nr_errors = msg__nr_errors();
@@ -442,6 +457,10 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	if (!err) {
 		err = stat_pass__find_threads(&pass);
 		is_valid = !err;
+	}
+	if (!err) {
+		err = find_cpus(run);
+		is_valid = err != -EINVAL;
 	}
 	/* Collecting opens events again, of CPUs that come back, and files of other users' processes. */
 	capability__raise();
@@ -458,5 +477,6 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	free(run->accounts);
 	free(run->old_accounts);
 	profile_ranges__clear(&run->ranges);
+	cpumap__delete(run->cpus);
 	return !err ? STATUS_OK : is_valid && !run->has_bad_range ? STATUS_FAILED : STATUS_INVALID;
 }

@@ -27,7 +27,7 @@ struct profile_run {
 	/* Shared with perf stat: target, delay, timeout, intervals, control, signal, attr map, tasks. */
 	struct stat_run base;
 	struct sampler_options
-		sampling; /* profile_run__once() fills in target, events and workload */
+		sampling; /* profile_run__once() fills in target, CPUs, events and workload */
 	struct evlist *events;
 	char *user_pids; /* -u: the target's pid_list, from which ended processes are removed; borrowed */
 	struct profile_ranges ranges; /* --range: only samples of these */
@@ -48,6 +48,7 @@ struct profile_run {
 	void *ctx;
 
 	/* Set while it runs. */
+	struct cpumap *cpus; /* -C: those that are online */
 	struct sample_source *source;
 	struct sample_account *accounts;     /* of each event, of the round */
 	struct sample_account *old_accounts; /* up to the round */

@@ -8,7 +8,7 @@
 
 bool sample_sync__has(const struct sampler *sampler, int cpu)
 {
-	return !sampler->cpus || cpumap__has(sampler->cpus, cpu);
+	return !sampler->options.cpus || cpumap__has(sampler->options.cpus, cpu);
 }
 
 static void add_count(struct sample_count *sum, const struct sample_count *now,

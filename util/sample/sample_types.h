@@ -10,6 +10,7 @@
 
 struct cgroup;
 struct cgroup_fs;
+struct cpumap;
 struct evlist;
 struct target;
 
@@ -34,8 +35,9 @@ enum sample_rate_kind {
 };
 
 struct sampler_options {
-	const struct target *target;   /* validated; borrowed while the sampler lives */
-	const struct evlist *events;   /* no tool events, no groups; borrowed likewise */
+	const struct target *target; /* validated; borrowed while the sampler lives */
+	const struct evlist *events; /* no tool events, no groups; borrowed likewise */
+	const struct cpumap *cpus;   /* only these; borrowed likewise; NULL: all, also later ones */
 	struct cgroup *const *cgroups; /* --for-each-cgroup, -G: only these; borrowed likewise */
 	int nr_cgroups;		       /* 0: not restricted to cgroups */
 	const struct cgroup_fs *cgroup_fs; /* where they are; NULL without cgroups */

@@ -8,7 +8,6 @@
 #include "util/event/open_error.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
-#include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/sample/sample_account.h"
@@ -160,18 +159,6 @@ static int add_events(struct sampler *sampler)
 
 /* --- opening --- */
 
-static int choose_cpus(struct sampler *sampler)
-{
-	const char *list = sampler->options.target->cpu_list;
-
-	if (!list)
-		return 0;
-	sampler->cpus = cpumap__parse(list);
-	if (!sampler->cpus)
-		pr_err("%s: not a list of CPUs", list);
-	return sampler->cpus ? 0 : -errno;
-}
-
 /* Scopes come before the events: no sample of others must get into the tables. */
 static int restrict_target(struct sampler *sampler)
 {
@@ -204,7 +191,7 @@ static int open_all(struct sampler *sampler)
 	err = make_tables(sampler);
 	if (!err) {
 		sampler->number = sample_slots__add_sampler(&sampler->object, sampler->table_fd,
-							    sampler->cpus);
+							    sampler->options.cpus);
 		err = sampler->number < 0 ? sampler->number : 0;
 	}
 	if (err) {
@@ -243,9 +230,7 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	if (!options->max_frames)
 		sampler->options.max_frames = SAMPLE_MAX_FRAMES;
 	capability__raise();
-	err = choose_cpus(sampler);
-	if (!err)
-		err = join(sampler);
+	err = join(sampler);
 	if (!err)
 		err = open_locked(sampler);
 	capability__lower();
@@ -367,7 +352,6 @@ void sampler__delete(struct sampler *sampler)
 	close_fd(&sampler->table_fd);
 	bperf_leader__delete(sampler->leader);
 	attr_map__delete(sampler->attr_map);
-	cpumap__delete(sampler->cpus);
 	for (int i = 0; i < sampler->nr_events; i++)
 		free(sampler->events[i].last);
 	free(sampler->events);

@@ -32,7 +32,6 @@ struct sampler {
 	int number; /* of the sampler; -1: none */
 	int table_fd;
 	struct sample_table *tables; /* one per possible CPU */
-	struct cpumap *cpus;	     /* that are sampled; NULL: all */
 	struct sampled_event *events;
 	int nr_events;
 	uint64_t slots; /* mask */
