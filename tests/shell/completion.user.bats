@@ -77,7 +77,7 @@ completes() {
 	completes bash "perf stat report --per-c" --per-core
 	completes bash "perf stat report -i /et" /etc
 	completes bash "perf profile -s comm,sy" comm,sym
-	completes bash "perf profile --call-graph=cal" callee
+	completes bash "perf profile --call-graph cal" callee
 	completes bash "perf profile --ip=pa" page
 	completes bash "perf profile -e page-f" page-faults
 	completes bash "perf profile -g en" env

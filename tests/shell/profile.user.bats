@@ -53,7 +53,7 @@ wrong() {
 }
 
 @test "stacks are read by frame pointers only" {
-	wrong "--call-graph dwarf: stacks are read in the kernel, by frame pointers (fp) only" --call-graph=dwarf
+	wrong "--call-graph dwarf: stacks are read in the kernel, by frame pointers (fp) only" --call-graph dwarf
 	wrong "--call-graph lbr: stacks are read in the kernel, by frame pointers (fp) only" --call-graph=lbr
 	wrong "--call-graph up: not one of fp, caller, callee" --call-graph=up
 }

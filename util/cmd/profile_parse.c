@@ -174,10 +174,6 @@ static int parse_range(void *ctx, const char *arg)
 {
 	struct profile_cmd *cmd = ctx;
 
-	if (!*arg) {
-		pr_err("--range: an empty name");
-		return -EINVAL;
-	}
 	return profile_ranges__add(&cmd->run.ranges, arg);
 }
 
@@ -208,6 +204,8 @@ static const struct option_row rows[] = {
 	 .help = "take a sample each time so many events have happened"},
 	{'C', "cpu", OPT_STRING, AT(run.base.target.cpu_list), .arg = "cpu-list",
 	 .help = "sample these CPUs"},
+	{0, "call-graph", OPT_CALL, .call = parse_call_graph, .arg = "fp,caller,callee",
+	 .help = "as -g; caller: what each function called; callee: what called it"},
 	{0, "children", OPT_NEGATED, AT(options.no_children),
 	 .help = "with -g: no rows of functions for what they called"},
 	{0, "control", OPT_STRING, AT(control_spec), .arg = "fd:ctl[,ack]|fifo:ctl[,ack]",
@@ -230,8 +228,7 @@ static const struct option_row rows[] = {
 	 .help = "print each stack on a line, as flame graphs need it"},
 	{0, "for-each-cgroup", OPT_STRING, AT(each_cgroup), .arg = "list",
 	 .help = "sample only these cgroups, each with rows of its own"},
-	{'g', "call-graph", OPT_CALL_OPT, .call = parse_call_graph, .arg = "fp,caller,callee",
-	 .help = "print call trees; caller: of what each function called; callee: of what called it"},
+	{'g', NULL, OPT_CALL_NONE, .call = parse_call_graph, .help = "print call trees"},
 	{'G', "cgroup", OPT_CALL, .call = parse_G, .arg = "name,...",
 	 .help = "sample only these cgroups"},
 	{'i', "inherit", OPT_NEGATED, AT(run.base.target.no_inherit),
@@ -291,7 +288,7 @@ const struct option_row *profile_parse__option(const char *name)
 {
 	const struct option_row *row = rows;
 
-	while (row->name && strcmp(row->name, name))
+	while (!row->name ? row->letter : strcmp(row->name, name))
 		row++;
 	return row;
 }

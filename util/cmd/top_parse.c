@@ -52,8 +52,6 @@ static int parse_call_graph(void *ctx, const char *arg)
 #define AT(field) offsetof(struct top_cmd, field)
 
 static const struct option_row own_rows[] = {
-	{0, "call-graph", OPT_CALL, .call = parse_call_graph, .arg = "fp,caller,callee",
-	 .help = "as -g; caller: what each function called; callee: what called it"},
 	{'d', "delay", OPT_CALL, .call = parse_delay, .arg = "seconds",
 	 .help = "time between two tables (2)"},
 	{'E', "entries", OPT_UINT, AT(entries), .arg = "n", .help = "print at most so many rows"},
@@ -70,6 +68,7 @@ static const char *const shared_rows[] = {
 	"all-cpus",
 	"bpf",
 	"bpf-attr-map",
+	"call-graph",
 	"count",
 	"cpu",
 	"children",
