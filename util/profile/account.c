@@ -14,7 +14,9 @@ static const struct {
 } losses[NR_SAMPLE_LOSSES] = {
 	[SAMPLE_LOST_TABLE] = {"table", "more distinct samples than the tables hold"},
 	[SAMPLE_LOST_LATE] = {"late", "stacks that were collected too late"},
-	[SAMPLE_LOST_BLIND] = {"blind", "the kernel dropped samples (beside other BPF programs)"},
+	[SAMPLE_LOST_BLIND] =
+		{"blind",
+		 "the kernel took no sample (beside other BPF programs, or its timer was late)"},
 	[SAMPLE_LOST_THROTTLE] = {"throttle", "the kernel throttled the event"},
 };
 
