@@ -435,3 +435,9 @@ has_no_children() {
 		refused 22 perf profile $way -e cpu-clock -C 0- -- touch "$T/run" <<<"perf profile: -C 0-: not a list of CPUs such as 0-3,6"
 	done
 }
+
+@test "a profile that cannot be written is a failure that says so" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	fails_with 1 "perf profile: writing the profile failed: No space left on device" \
+		bash -c 'perf profile --bpf-attr-map "$0" -e cpu-clock -j -- true >/dev/full' "$ATTR_MAP"
+}

@@ -3,6 +3,7 @@
 
 #include "util/event/evlist.h"
 #include "util/lib/json_string.h"
+#include "util/lib/msg.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
 #include "util/profile/account.h"
@@ -15,6 +16,7 @@
 #include "util/symbol/symbols.h"
 
 #include <errno.h>
+#include <string.h>
 
 bool profile_report__has_flat_stacks(const struct samples *samples)
 {
@@ -118,11 +120,21 @@ int profile_report__print_page(FILE *out, const struct profile_report *report, i
 	return print_rows(&context, report->samples, event);
 }
 
+/* A reader that has gone knows why. */
+static int flush(FILE *out)
+{
+	int err = fflush(out) ? -errno : ferror(out) ? -EIO : 0;
+
+	if (err && err != -EPIPE)
+		pr_err("writing the profile failed: %s", strerror(-err));
+	return err;
+}
+
 int profile_report__print(FILE *out, const struct profile_report *report)
 {
 	int err = 0;
 
 	for (int i = 0; i < report->events->nr && !err; i++)
 		err = print_event(out, report, i);
-	return !err && fflush(out) ? -errno : err;
+	return err ? err : flush(out);
 }

@@ -24,7 +24,7 @@ struct profile_report {
 	uint64_t elapsed_ns;		       /* that the report is of */
 };
 
-/** profile_report__print() - print in the view and format of the options; 0 or -errno of writing */
+/** profile_report__print() - print in the view and format of the options; 0 or -errno of writing after a message (none for EPIPE) */
 int profile_report__print(FILE *out, const struct profile_report *report);
 
 /** profile_report__print_page() - text of one event for a screen: first all about the samples, then rows */
