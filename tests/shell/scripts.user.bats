@@ -106,7 +106,7 @@ command_is() {
 
 @test "the commands that run prints to try next have only options that perf knows" {
 	local line word
-	sed -n '/^What to try next/,/^EOF/s/^  perf //p' "$BATS_TEST_DIRNAME/../../scripts/run" |
+	sed -n '/^More to try/,/^EOF/s/^  perf //p' "$BATS_TEST_DIRNAME/../../scripts/run" |
 		sed 's/ --* .*//; s/  *#.*//; s/\$events/cs/' >"$T/lines"
 	[ "$(wc -l <"$T/lines")" -ge 5 ]
 	while read -r line; do
