@@ -17,6 +17,7 @@
 #include "util/event/parse_events.h"
 #include "util/event/pmu.h"
 #include "util/host/capability.h"
+#include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/sample/sampler.h"
@@ -74,6 +75,7 @@ static void parse(struct driver *driver, int argc, char **argv)
 			break;
 		case 'C':
 			driver->target.cpu_list = optarg;
+			driver->options.cpus = cpumap__parse(optarg);
 			break;
 		case 'p':
 			driver->target.pid_list = optarg;

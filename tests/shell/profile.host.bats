@@ -349,7 +349,7 @@ controlled() {
 	in_range "$(account "$T/rows" samples)" 1 100000
 }
 
-@test "groups are sampled event by event, single events are not switched, and no CPU of a list is an error" {
+@test "groups are sampled event by event, and single events are not switched" {
 	perf profile --no-bpf -e '{cs,faults}' -a --timeout 20 >"$T/out" 2>"$T/err"
 	grep -qxF "perf profile: groups are not sampled together: 'cs' and its members are single events" "$T/err"
 	mkfifo "$T/control"
@@ -359,7 +359,6 @@ controlled() {
 	echo stop >&$control
 	wait $!
 	grep -qxF "perf profile: --control: single events cannot be switched: enable or disable without 'cs'" "$T/out"
-	refused 1 perf profile --no-bpf -e cpu-clock -C 4000 <<<"perf profile: -C 4000: none of these CPUs is online"
 }
 
 @test "ordinary users profile their own programs in user mode" {
