@@ -42,7 +42,8 @@ struct reg_session {
 	__u32 pid;	/* in the pid namespace of the session, for people */
 	__u64 start_ns; /* CLOCK_MONOTONIC of its registration */
 	char comm[16];
-	__u64 nr_seen; /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
+	__u64 nr_seen;	 /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
+	__u64 nr_passed; /* pool entries reclaimed since then that it has not seen */
 };
 
 enum pair_link { PAIR_LEAVE, PAIR_ENTER, NR_PAIR_LINKS }; /* in the order of attaching */
@@ -184,7 +185,7 @@ struct shared_event {
 
 #ifndef __bpf__
 static_assert(sizeof(struct reg_event) == 16 + MAX_SESSIONS / 8 + ATTR_KEY_SIZE, "shared layout");
-static_assert(sizeof(struct reg_session) == 40, "shared layout");
+static_assert(sizeof(struct reg_session) == 48, "shared layout");
 static_assert(sizeof(struct reg_pair) == 24 + MAX_SESSIONS / 8, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
 static_assert(offsetof(struct registry, nr_reclaimed) == offsetof(struct registry, pad) + 4,

@@ -181,8 +181,8 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	stays=$run_pid
 	state >"$T/before"
 	for step in scope-written scope-added scope-set-added cgroup-written cgroup-added cgroup-changed \
-		epoch-begun pool-entry-written pool-entry-added pool-entry-ready cgroup-removed merge-begun \
-		merge-decided merge-switched merge-freed scope-freed; do
+		epoch-begun pool-entry-written pool-entry-added pool-entry-ready pool-half-retracted cgroup-removed \
+		merge-begun merge-decided merge-switched merge-freed scope-freed; do
 		echo "$step" >&2
 		rm -f "$T/dies.csv"
 		# the command lasts until an interval is over; its perf may be dead before that

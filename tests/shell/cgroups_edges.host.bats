@@ -392,6 +392,45 @@ has_more_rows() {
 	wait_for no_leader
 }
 
+# has_stopped NR : the session $more has stopped so often at its step
+has_stopped() {
+	[ "$(grep -c '^stopped at' "$T/more")" = "$1" ] && grep -q '^State:.T' "/proc/$more/status"
+}
+
+@test "a session reports as many late cgroups as others gave up, though their numbers skip" {
+	make_top
+	local stopped watches more
+	start_run stopped -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/w*,$name"
+	stopped=$run_pid
+	start_run watches -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/w*,$name"
+	watches=$run_pid
+	wait_for has_interval stopped
+	kill -STOP "$stopped"
+	# A session with more events renews both halves of the pool. Stopped between, it has no place at the
+	# next number: the first new cgroup takes one of the other half, and a number that is higher by 512.
+	background "$T/more" env PERF_TEST_STOP_AT=pool-half-retracted perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/more.csv" -e page-faults:u,page-faults:k -I 100 \
+		--for-each-cgroup "$name"
+	more=$!
+	wait_for has_stopped 1
+	kill -CONT "$more"
+	wait_for has_stopped 2
+	mkdir "$top"/w{1,2,3}
+	[ "$(state pending)" = 515 ]
+	kill -CONT "$more"
+	wait_for has_pending 0
+	kill -CONT "$stopped"
+	wait_for grep -q "$name/w3" "$T/stopped.csv"
+	end_run "$stopped" INT 130
+	end_run "$watches" INT 130
+	# It would stop there once more at its end.
+	end_run "$more" KILL 137
+	refute grep 'found late' "$T/watches.err"
+	cat "$T/stopped.err" >&2
+	grep '^perf stat: 3 new cgroups were found late' "$T/stopped.err"
+	wait_for no_leader
+}
+
 # has_pending NR : new cgroups that were counted by themselves and not given up yet
 has_pending() {
 	[ "$(state pending)" = "$1" ]

@@ -92,10 +92,7 @@ bool cgroup_pool__read(const struct bperf_leader *leader, __u64 created_nr, stru
 
 __u64 cgroup_pool__passed(const struct bperf_leader *leader)
 {
-	const struct registry *reg = leader->registry;
-	__u64 seen = reg->session[leader->session].nr_seen;
-
-	return seen && reg->nr_reclaimed > seen - 1 ? reg->nr_reclaimed - (seen - 1) : 0;
+	return leader->registry->session[leader->session].nr_passed;
 }
 
 bool cgroup_pool__watches(const struct bperf_leader *leader, int session)
@@ -308,6 +305,7 @@ static int retract(struct bperf_leader *leader, int nr_cells, __u64 nr_created, 
 	}
 	if (!is_any)
 		return 0;
+	crash_point__reach("pool-half-retracted");
 	err = leader_sync__wait();
 	return err ? err : sweep(leader);
 }
@@ -363,10 +361,36 @@ static bool is_reclaimed(const struct pool_entry *pool_entry, __u64 end)
 	       __atomic_load_n(&pool_entry->created_nr, __ATOMIC_RELAXED) <= end;
 }
 
+/* How many new cgroups a watching session has looked at, alive or not: the least of all. */
+static __u64 least_seen(const struct registry *reg)
+{
+	__u64 least = UINT64_MAX;
+
+	for (int i = 0; i < MAX_SESSIONS; i++) {
+		__u64 nr_seen = reg->session[i].nr_seen;
+
+		if (nr_seen && nr_seen - 1 < least)
+			least = nr_seen - 1;
+	}
+	return least;
+}
+
+/* Count a pool entry as passed for each session that has not looked at it. */
+static void note_passed(struct registry *reg, __u64 created_nr)
+{
+	for (int i = 0; i < MAX_SESSIONS; i++) {
+		struct reg_session *session = &reg->session[i];
+
+		if (session->nr_seen && session->nr_seen <= created_nr)
+			session->nr_passed++;
+	}
+}
+
 /* Turn the pool entries in [first, end) into cgroups like others, or free them if no scope needs them. */
 static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 {
 	struct id_map needed = {};
+	__u64 seen = least_seen(leader->registry);
 	int err = cgroup_table__read_needed(leader, -2, &needed);
 
 	for (__u64 n = first; n < end && !err; n++) {
@@ -400,6 +424,9 @@ static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 						    cgroup_table__own_scope_set(leader, pos));
 		if (err)
 			break;
+		/* Not before: after an error, the next session reclaims this entry again. */
+		if (pool_entry->created_nr > seen)
+			note_passed(leader->registry, pool_entry->created_nr);
 		__atomic_store_n(&pool_entry->created_nr, 0, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&pool_entry->state, POOL_NONE, __ATOMIC_RELEASE);
 	}
@@ -432,6 +459,7 @@ int cgroup_pool__reclaim(struct bperf_leader *leader)
 
 int cgroup_pool__watch(struct bperf_leader *leader, __u64 nr_created)
 {
+	struct reg_session *session = &leader->registry->session[leader->session];
 	int err = 0;
 
 	if (leader->task_link_fds[WATCH_LINK_MKDIR] < 0)
@@ -440,6 +468,7 @@ int cgroup_pool__watch(struct bperf_leader *leader, __u64 nr_created)
 		err = leader_links__make(leader, LINKS_NEW_CGROUPS);
 	if (err)
 		return err;
-	leader->registry->session[leader->session].nr_seen = nr_created + 1;
+	session->nr_passed = 0;
+	session->nr_seen = nr_created + 1;
 	return cgroup_pool__reclaim(leader);
 }

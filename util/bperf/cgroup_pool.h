@@ -105,7 +105,11 @@ bool cgroup_pool__are_watched(const struct bperf_leader *leader);
  */
 bool cgroup_pool__read(const struct bperf_leader *leader, __u64 created_nr, struct pool_entry *out);
 
-/** cgroup_pool__passed() - how many records were given up that this session has not looked at */
+/**
+ * cgroup_pool__passed() - how many records were given up that this session has not looked at
+ *
+ * They count from the last cgroup_pool__watch().
+ */
 __u64 cgroup_pool__passed(const struct bperf_leader *leader);
 
 /**
