@@ -196,6 +196,72 @@ pprof() {
 	[ "$(jq -s -c '[.[] | select(.tid) | .tid] | unique' "$T/json")" = "[$pid]" ]
 }
 
+# make_proc NAME PID... : $T/NAME is a /proc with only these processes
+make_proc() {
+	local dir=$T/$1 entry
+	shift
+	mkdir "$dir"
+	for entry in /proc/* "${@/#//proc/}"; do
+		[[ $entry == /proc/[0-9]* && " ${*/#//proc/} " != *" $entry "* ]] || ln -sf "$entry" "$dir"
+	done
+}
+
+# add_ended NAME : to $T/NAME, two processes of nobody that end after they have been listed: one before its
+# threads are listed, one after that. No process has so high a number.
+add_ended() {
+	mkdir -p "$T/$1"/419440{1,2}/task "$T/$1/4194402/task/4194402"
+	chown 65534 "$T/$1"/419440{1,2}
+}
+
+@test "-u skips processes that end before they are sampled" {
+	local pid way profile status
+	publish "$(command -v blend)"
+	background "$T/blend" setpriv --reuid 65534 "$public/blend" 100000000
+	pid=$!
+	wait_for is_nobodys "$pid"
+	make_proc some "$pid"
+	add_ended some
+	for way in --bpf --no-bpf; do
+		PROCFS_PATH=$T/some background "$T/$way" perf profile --bpf-attr-map "$ATTR_MAP" $way -e cpu-clock \
+			-F 1000 -u nobody -s comm -j
+		profile=$!
+		wait_for samples_or_ends "$profile"
+		ran 0.3 "$pid"
+		end_run "$profile" INT 0
+		jq -s -e 'any(.[]; .comm == "blend")' "$T/$way" || { cat "$T/$way" >&2; return 1; }
+		# No message, in JSON or beside it.
+		refute grep -v '^{' "$T/$way"
+	done
+	# All end before their threads are listed.
+	make_proc none
+	add_ended none
+	rmdir "$T/none/4194402/task/4194402"
+	status=0
+	PROCFS_PATH=$T/none profile -u nobody 2>"$T/err" || status=$?
+	[ $status = 22 ] || { echo "status $status" >&2; return 1; }
+	diff "$T/err" - <<-'END'
+		Problems finding threads of monitor
+		perf profile: -u: all processes of the user have ended
+	END
+	# or after that: a profile without samples
+	mkdir "$T/none/4194402/task/4194402"
+	for way in --bpf --no-bpf; do
+		PROCFS_PATH=$T/none profile $way -u nobody -j >"$T/json" 2>"$T/err"
+		[ ! -s "$T/err" ]
+		[ "$(account "$T/json" samples)" = 0 ]
+	done
+}
+
+# is_nobodys PID : this process has become that of the user nobody
+is_nobodys() {
+	[ "$(stat -c %u "/proc/$1")" = 65534 ]
+}
+
+# samples_or_ends PID : this session samples, or has ended
+samples_or_ends() {
+	grep -q poll "/proc/$1/wchan" || ! kill -0 "$1" || [ ! -e "/proc/$1/exe" ]
+}
+
 @test "children are sampled, unless -i is given" {
 	local way
 	for way in --bpf --no-bpf; do
@@ -413,11 +479,7 @@ has_no_children() {
 }
 
 @test "without the kernel's symbols, its frames are addresses, and a line tells why" {
-	local entry
-	mkdir "$T/proc"
-	for entry in /proc/*; do
-		[[ $entry == /proc/[0-9]* ]] || ln -s "$entry" "$T/proc"
-	done
+	make_proc proc
 	rm "$T/proc/kallsyms"
 	sed 's/^[0-9a-f]*/0000000000000000/' /proc/kallsyms | head -n 100 >"$T/proc/kallsyms"
 	PROCFS_PATH=$T/proc profile --no-bpf -F 1000 -j -s dso,sym -- dd if=/dev/zero of=/dev/null bs=1 count=300000 \

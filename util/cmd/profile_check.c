@@ -137,12 +137,13 @@ static int find_user(struct profile_cmd *cmd)
 		pr_err("-u %s: there is no such user", cmd->user);
 		return -EINVAL;
 	}
-	cmd->run.user_pids = processes_of(entry ? entry->pw_uid : uid);
-	if (!cmd->run.user_pids) {
+	cmd->user_pids = processes_of(entry ? entry->pw_uid : uid);
+	if (!cmd->user_pids) {
 		pr_err("-u %s: the user has no processes", cmd->user);
 		return -EINVAL;
 	}
-	cmd->run.base.target.pid_list = cmd->run.user_pids;
+	cmd->run.base.target.pid_list = cmd->user_pids;
+	cmd->run.base.target.may_have_ended = true;
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct profile_cmd {
 	const char *each_cgroup;  /* --for-each-cgroup LIST */
 	bool has_G;
 	const char *user; /* -u */
+	char *user_pids;  /* its processes, for the target */
 	const char *sort; /* -s; NULL: the default */
 	const char *by;	  /* --ip: the default in its place; NULL: not given */
 	const char *prog; /* --prog FILE; NULL: none */

@@ -100,7 +100,7 @@ void profile_cmd__clear(struct profile_cmd *cmd)
 	cgroup_list__delete(cmd->cgroups);
 	config__clear(&cmd->settings);
 	pmus__delete(cmd->pmus);
-	free(cmd->run.user_pids);
+	free(cmd->user_pids);
 	free(cmd->target_text);
 	free(cmd->rate_text);
 }

@@ -212,7 +212,7 @@ int ring_events__open(struct ring_events *ring, const struct ring_request *reque
 	err = open_all(ring, request);
 	if (err)
 		report_refusal(request);
-	if (!err && !ring->nr) {
+	if (!err && !ring->nr && !request->options->target->may_have_ended) {
 		pr_err("there is no task to sample (it may have ended)");
 		err = -ESRCH;
 	}

@@ -412,24 +412,6 @@ static int fork_workload(struct profile_run *run, struct stat_pass *pass)
 	return err;
 }
 
-static bool is_there(const char *pid)
-{
-	char *path __cleanup(free_ptr) = xasprintf("%s/%s/task", procfs_root(), pid);
-
-	return path && !access(path, F_OK);
-}
-
-/* A user's processes come and go, and those that went are no mistake. */
-static void remove_ended(char *pids)
-{
-	char *copy __cleanup(free_ptr) = strdup(pids), *rest = copy, *pid, *to = pids;
-
-	while (copy && (pid = strsep(&rest, ","))) {
-		if (is_there(pid))
-			to += sprintf(to, "%s%s", to == pids ? "" : ",", pid);
-	}
-}
-
 static int find_cpus(struct profile_run *run)
 {
 	char *why __cleanup(free_ptr) = NULL;
@@ -452,8 +434,6 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 
 	*status = 0;
 	err = fork_workload(run, &pass);
-	if (run->user_pids)
-		remove_ended(run->user_pids);
 	if (!err) {
 		err = stat_pass__find_threads(&pass);
 		is_valid = !err;

@@ -29,7 +29,6 @@ struct profile_run {
 	struct sampler_options
 		sampling; /* profile_run__once() fills in target, CPUs, events and workload */
 	struct evlist *events;
-	char *user_pids; /* -u: the target's pid_list, from which ended processes are removed; borrowed */
 	struct profile_ranges ranges; /* --range: only samples of these */
 	struct prog_object *prog;     /* --prog: runs at each sample; borrowed. NULL: none */
 	bool no_bpf;		      /* --no-bpf: ring buffers, although sharing may be possible */

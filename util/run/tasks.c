@@ -40,6 +40,8 @@ static void report_no_threads(const struct target *target, int err)
 
 	if (!list)
 		pr_err("--per-thread: %s", strerror(-err));
+	else if (err == -ESRCH && target->may_have_ended)
+		pr_err("-u: all processes of the user have ended");
 	else if (err == -EINVAL)
 		pr_err("-%c %s: not a list of numbers such as 12,345", letter, shown_arg(list));
 	else if (missing)
@@ -55,7 +57,9 @@ int stat_pass__find_threads(struct stat_pass *pass)
 	int err;
 
 	plan->threads = NULL;
-	if (target->pid_list)
+	if (target->may_have_ended)
+		plan->threads = thread_map__new_left(target->pid_list);
+	else if (target->pid_list)
 		plan->threads = thread_map__new_pids(target->pid_list);
 	else if (target->tid_list)
 		plan->threads = thread_map__new_tids(target->tid_list);

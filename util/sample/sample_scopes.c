@@ -22,11 +22,16 @@ struct named_tasks {
 	enum walk_kind kind;
 	pid_t workload; /* instead of a list */
 	enum walk_when when;
+	bool may_have_ended; /* all of them: the scope then has no task */
 };
 
 static struct named_tasks tasks_of(const struct target *target, pid_t workload)
 {
-	struct named_tasks tasks = {.kind = WALK_PROCESS, .when = WALK_NOW};
+	struct named_tasks tasks = {
+		.kind = WALK_PROCESS,
+		.when = WALK_NOW,
+		.may_have_ended = target->may_have_ended,
+	};
 
 	if (target->tid_list) {
 		tasks.list = target->tid_list;
@@ -71,7 +76,7 @@ static int assign(struct bperf_leader *leader, int scope, const struct named_tas
 		bool is_changed = false;
 
 		nr = walk_round(leader, scope, tasks, &is_changed);
-		if (nr <= 0)
+		if (nr < 0 || (!nr && !tasks->may_have_ended))
 			return nr < 0 ? nr : -ESRCH;
 		if (is_changed && tasks->list) {
 			has_waited = false;

@@ -9,6 +9,7 @@
 /* Validated once by target__validate(), then constant. */
 struct target {
 	const char *pid_list; /* -p */
+	bool may_have_ended;  /* any process of pid_list, since perf listed them (-u): no error */
 	const char *tid_list; /* -t */
 	const char *cpu_list; /* -C */
 	const char *bpf_list; /* -b */

@@ -101,6 +101,13 @@ static int append_process(struct thread_map **map, pid_t pid)
 	return err == -ENOENT ? -ESRCH : err;
 }
 
+static int append_left(struct thread_map **map, pid_t pid)
+{
+	int err = append_process(map, pid);
+
+	return err == -ESRCH ? 0 : err;
+}
+
 /* Parse "1,22,333": positive decimals, without blanks or empty elements. */
 static struct thread_map *from_list(const char *list, int (*add)(struct thread_map **, pid_t))
 {
@@ -122,6 +129,8 @@ static struct thread_map *from_list(const char *list, int (*add)(struct thread_m
 			break;
 		pos = end;
 	}
+	if (!err && !map)
+		err = -ESRCH;
 	if (err) {
 		thread_map__delete(map);
 		errno = -err;
@@ -133,6 +142,11 @@ static struct thread_map *from_list(const char *list, int (*add)(struct thread_m
 struct thread_map *thread_map__new_pids(const char *list)
 {
 	return from_list(list, append_process);
+}
+
+struct thread_map *thread_map__new_left(const char *list)
+{
+	return from_list(list, append_left);
 }
 
 struct thread_map *thread_map__new_tids(const char *list)

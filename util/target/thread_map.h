@@ -23,6 +23,7 @@ struct thread_map {
 
 /**
  * thread_map__new_pids() - all threads of the processes in a comma list
+ * thread_map__new_left() - the same of those processes that still exist
  * thread_map__new_tids() - the threads in a comma list
  * thread_map__new_all() - every thread in /proc
  * thread_map__new_one() - a single thread, e.g. a held workload
@@ -31,6 +32,7 @@ struct thread_map {
  * Return: NULL with errno EINVAL (bad list), ESRCH (no such process), ENOMEM.
  */
 struct thread_map *thread_map__new_pids(const char *list);
+struct thread_map *thread_map__new_left(const char *list);
 struct thread_map *thread_map__new_tids(const char *list);
 struct thread_map *thread_map__new_all(void);
 struct thread_map *thread_map__new_one(pid_t tid);
