@@ -89,6 +89,9 @@ row() {
 @test "files other than folded stacks are refused with the line" {
 	printf 'a;b 1\na;b\n' >short
 	refused 22 perf profile --diff before short <<<"perf profile: short: line 2: not a folded stack (names separated by ';', a space, a number)"
+	# the end of a line of DOS, and one in its middle
+	printf 'a;b 1\r\na;b 2\rc\n' >return
+	refused 22 perf profile --diff before return <<<"perf profile: return: line 2: not a folded stack (names separated by ';', a space, a number)"
 	printf 'a;b 18446744073709551616\n' >large
 	refused 22 perf profile --diff large after <<<"perf profile: large: line 1: not a folded stack (names separated by ';', a space, a number)"
 	printf 'a 18446744073709551615\nb 1\n' >sum

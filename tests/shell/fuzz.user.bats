@@ -55,3 +55,7 @@ fuzz() {
 @test "the reader of perf maps survives fuzzing" {
 	fuzz perf_map 100000
 }
+
+@test "the reader of folded stacks survives fuzzing" {
+	fuzz folded 20000
+}

@@ -66,13 +66,22 @@ static int add_stack(struct reading *reading, char *line, uint64_t weight)
 			      reading->is_after ? weight : 0);
 }
 
+/* A carriage return elsewhere is part of a name. */
+static void cut_line_end(char *line, size_t len)
+{
+	if (len && line[len - 1] == '\n')
+		line[--len] = '\0';
+	if (len && line[len - 1] == '\r')
+		line[--len] = '\0';
+}
+
 static int add_line(struct reading *reading, char *line, size_t len)
 {
 	uint64_t weight;
 
 	if (strlen(line) != len)
 		return refuse(reading, "not a text (NUL byte)");
-	line[strcspn(line, "\r\n")] = '\0';
+	cut_line_end(line, len);
 	if (!*line)
 		return 0;
 	if (!take_weight(line, &weight))
