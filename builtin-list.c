@@ -307,8 +307,6 @@ static void say_nothing(const struct lister *l, const char *word, unsigned int s
 	else if (sections == SECTION_NONE)
 		pr_warn("'%s': perf counts no statically defined tracepoints of programs: make them probes with Linux's perf (perf buildid-cache --add, perf probe), and look for sdt_*:*",
 			word);
-	else if (!(sections & ~(SECTION_METRIC | SECTION_METRICGROUP)))
-		pr_warn("'%s': no metrics are defined for this CPU (--metrics-file)", word);
 	else
 		pr_warn("'%s': nothing matches%s", word, why);
 }

@@ -77,11 +77,6 @@ static int check(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t
 {
 	uint64_t max = kind == SAMPLE_BY_FREQ ? max_rate() : 0;
 
-	if (!rate) {
-		pr_err("%s: a %s of 0 takes no sample", evsel->name,
-		       kind == SAMPLE_BY_FREQ ? "frequency" : "period");
-		return -EINVAL;
-	}
 	if (max && rate > max) {
 		pr_err("%s: %llu samples a second are more than the kernel allows (%llu, kernel.perf_event_max_sample_rate)",
 		       evsel->name, (unsigned long long)rate, (unsigned long long)max);

@@ -17,6 +17,7 @@ struct sample_rate {
 
 /**
  * sample_rate__choose() - the class and rate of an event
+ * @rate: a frequency or a period, at least 1
  *
  * A frequency of cycles or of a clock is a fixed period: that of the highest clock, so a busy CPU takes
  * at least so many samples as long as it runs at that clock, and a busy one never more.
