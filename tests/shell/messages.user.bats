@@ -74,3 +74,18 @@ setup() {
 	NOTIFY_SOCKET=$T/none perf stat -v --log-fd 4 -e duration_time --timeout 100 2>"$T/err" 4>/dev/null
 	grep -qxF "perf stat: NOTIFY_SOCKET: '$T/none': No such file or directory" "$T/err"
 }
+
+@test "-v names terms and formats that have no effect" {
+	local cpu=sys/bus/event_source/devices/cpu
+	cp -r tests/data/sysfs-x86 "$T/sys"
+	chmod -R u+w "$T/sys"
+	echo "confusing:1" >"$T/$cpu/format/odd"
+	SYSFS_PATH=$T/sys perf stat -v -e cpu/event=1,@sink=2/ true 2>"$T/err" || :
+	diff - <(head -n 2 "$T/err") <<-END
+		perf stat: $T/$cpu/format/odd: unknown kind of format: term left out
+		perf stat: driver term '@sink' has no effect in perf stat
+	END
+	# the same before -v, or without it, is not printed
+	SYSFS_PATH=$T/sys perf stat -v --no-verbose -e cpu/event=1,@sink=2/ true 2>"$T/err" || :
+	refute grep -q 'no effect\|unknown kind' "$T/err"
+}

@@ -2,6 +2,7 @@
 #include "util/cmd/stat_cancel.h"
 
 #include "util/cmd/stat_cmd.h"
+#include "util/lib/msg.h"
 #include "util/lib/util.h"
 
 void stat_cancel__merge(void *ctx)
@@ -17,6 +18,14 @@ void stat_cancel__topdown(void *ctx)
 	struct stat_cmd *cmd = ctx;
 
 	cmd->metrics.topdown = cmd->run.config.options.metric_only = false;
+}
+
+void stat_cancel__verbose(void *ctx)
+{
+	struct stat_cmd *cmd = ctx;
+
+	cmd->run.config.options.verbose = 0;
+	msg__set_verbose(0);
 }
 
 void stat_cancel__smi_cost(void *ctx)

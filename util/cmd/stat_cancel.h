@@ -10,6 +10,7 @@
  */
 void stat_cancel__merge(void *ctx);
 void stat_cancel__topdown(void *ctx);
+void stat_cancel__verbose(void *ctx);
 void stat_cancel__smi_cost(void *ctx);
 void stat_cancel__hybrid_merge(void *ctx);
 void stat_cancel__all_user(void *ctx);

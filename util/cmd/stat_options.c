@@ -111,6 +111,15 @@ static int parse_metrics(void *ctx, const char *arg)
 }
 
 /* --topdown and --smi-cost print the CPU's own metric groups, and no counts. */
+/* At once: what follows may be -e, whose messages depend on it. */
+static int add_verbose(void *ctx, const char *arg __unused)
+{
+	struct stat_cmd *cmd = ctx;
+
+	msg__set_verbose(++cmd->run.config.options.verbose);
+	return 0;
+}
+
 static int set_topdown(void *ctx, const char *arg __unused)
 {
 	struct stat_cmd *cmd = ctx;
@@ -431,7 +440,7 @@ static const struct option_row rows[] = {
 	{0, "timeout", OPT_UINT, AT(run.timeout_ms), .arg = "ms", .help = "stop after this time"},
 	{0, "top", OPT_UINT, AT(run.config.options.top), .arg = "n",
 	 .help = "print only the n cgroups with the most of the event of --sort, else the first"},
-	{'v', "verbose", OPT_COUNT, AT(run.config.options.verbose),
+	{'v', "verbose", OPT_CALL_NONE, .call = add_verbose, .cancel = stat_cancel__verbose,
 	 .help = "print more messages; repeat for more"},
 	{'x', "field-separator", OPT_CALL, .call = parse_sep, .cancel = stat_cancel__separator,
 	 .arg = "separator", .help = "print fields with this separator"},
