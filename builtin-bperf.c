@@ -186,7 +186,7 @@ static int list(struct bperf_cmd *cmd)
 		return STATUS_FAILED;
 	if (!err) {
 		err = collect(cmd, &shared);
-		if (err)
+		if (err && !msg__nr_errors())
 			pr_err("cannot list what is shared: %s", strerror(-err));
 	}
 	if (err >= 0 && cmd->json)

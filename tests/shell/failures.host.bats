@@ -102,3 +102,76 @@ with_files() {
 	cat "$err"
 	grep -q '^perf stat: cannot share events: .*\(Cannot allocate memory\|too little memory\)' "$err"
 }
+
+@test "an event that a security module forbids is named" {
+	failing perf_event_open:error=EPERM perf stat -e cs true
+	[ "$status" = 1 ]
+	diff - "$err" <<-'END'
+		Error:
+		No supported events found.
+		No permission to enable cs event.
+		'cs': not permitted, although CAP_PERFMON is there: the kernel, a security module or a container's seccomp filter forbids this event
+	END
+}
+
+@test "a recording that shrinks while perf reads it is refused" {
+	local nr file=$BATS_TEST_TMPDIR/x
+	perf stat record -o "$file" -e page-faults true >/dev/null 2>&1
+	# the last read is that of the records
+	strace -qq -o "$file.reads" -e trace=read perf stat report -i "$file" >/dev/null 2>&1 3>&-
+	nr=$(wc -l <"$file.reads")
+	failing "read:retval=0:when=$nr+" perf stat report -i "$file"
+	[ "$status" = 255 ]
+	diff - "$err" <<<"perf stat report: $file: at byte 256: cut off: a record should follow"
+}
+
+# calls NAME COMMAND... : print which of the command's calls of bpf() has this command first
+calls() {
+	local name=$1
+	shift
+	strace -qq -e trace=bpf -e signal=none "$@" 2>&1 >/dev/null 3>&- | grep -n "^bpf($name," | head -n 1 | cut -d: -f1
+}
+
+# fails_at CALL LINE COMMAND... : the command fails in one line if its first call of bpf(CALL) does
+fails_at() {
+	local call=$1 line=$2
+	shift 2
+	failing "bpf:error=EIO:when=$(calls "$call" "$@")" "$@"
+	[ "$status" = 1 ]
+	diff - "$err" <<<"$line: Input/output error"
+}
+
+@test "each failure of perf bperf has one line" {
+	local list="perf bperf list --bpf-attr-map $ATTR_MAP" prune="perf bperf prune --bpf-attr-map $ATTR_MAP" call
+	background "$BATS_TEST_TMPDIR/run" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs -- "$WORKLOADS/waiter"
+	wait_for grep -q ready "$BATS_TEST_TMPDIR/run"
+	for call in BPF_MAP_LOOKUP_ELEM BPF_LINK_GET_FD_BY_ID BPF_PROG_GET_FD_BY_ID BPF_MAP_GET_FD_BY_ID; do
+		# shellcheck disable=SC2086 # words
+		fails_at $call "perf bperf: cannot look for the leader" $list
+		# shellcheck disable=SC2086 # words
+		fails_at $call "perf bperf: cannot prune $ATTR_MAP" $prune
+	done
+	# shellcheck disable=SC2086 # words
+	fails_at BPF_PROG_TEST_RUN "perf bperf: cannot list what is shared" $list
+	# shellcheck disable=SC2086 # words
+	failing bpf:error=EIO:when=2 $list
+	diff - "$err" <<<"perf bperf: cannot share events: $ATTR_MAP is not a map (Input/output error)"
+	# shellcheck disable=SC2086 # words
+	failing flock:error=EIO $list
+	[ "$status" = 1 ]
+	diff - "$err" <<<"perf bperf: cannot lock ${ATTR_MAP}_lock: Input/output error"
+	failing epoll_ctl:error=EIO perf bperf verify -e cs --time 1 --bpf-attr-map "$ATTR_MAP"
+	[ "$status" = 1 ]
+	diff - "$err" <<<"perf bperf: nothing can be compared: Input/output error"
+}
+
+@test "an event that cannot join the shared ones is named in one line" {
+	local -a faults=(perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e page-faults true)
+	background "$BATS_TEST_TMPDIR/run" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs -- "$WORKLOADS/waiter"
+	wait_for grep -q ready "$BATS_TEST_TMPDIR/run"
+	fails_at BPF_MAP_UPDATE_ELEM "perf stat: cannot share 'page-faults'" "${faults[@]}"
+	# the third lock is that of the new event
+	failing flock:error=EIO:when=3 "${faults[@]}"
+	[ "$status" = 1 ]
+	diff - "$err" <<<"perf stat: cannot lock ${ATTR_MAP}_lock: Input/output error"
+}

@@ -141,7 +141,9 @@ static int open_group(struct bperf *bperf, struct evsel *const *group, int nr_gr
 					"no room for '%s' among the %d events that all sessions together can share",
 					members[0]->name, MAX_EVENTS));
 		if (refused < 0) {
-			pr_err("cannot share '%s': %s", members[0]->name, strerror(-first));
+			/* The lock has a message of its own. */
+			if (!msg__nr_errors())
+				pr_err("cannot share '%s': %s", members[0]->name, strerror(-first));
 			return first;
 		}
 		if (is_weak && nr > 1 && (first == -EINVAL || first == -EBADF))
