@@ -217,6 +217,13 @@ is_waiting() {
 	refute as_nobody "${from_environment[@]}" --metrics-file "$mine/defs" -M ours true 2>"$T/said"
 	as_nobody "${from_environment[@]}" -v -a -e dummy --timeout 100 2>"$T/said"
 	refute grep NOTIFY_SOCKET "$T/said"
+	# whom this user trusts, and whose programs run with perf's rights, is root's to say
+	printf '[bperf]\n\ttrusted-owners = 0\n' >"$mine/.perfconfig"
+	as_nobody env -u PERF_CONFIG HOME="$mine" "$mine/perf" stat -e dummy true 2>"$T/said"
+	[ "$(head -n 1 "$T/said")" = \
+		"perf stat: $mine/.perfconfig:2: 'bperf.trusted-owners' is ignored because perf runs with file capabilities" ]
+	refused 22 as_nobody "$mine/perf" profile --prog "$mine/none" true \
+		<<<"perf profile: --prog: refused because perf runs with file capabilities"
 	# of a program without privileges they are heeded
 	setcap -r "$mine/perf"
 	as_nobody "${from_environment[@]}" -x, -M ours true 2>"$T/said"

@@ -89,3 +89,21 @@ setup() {
 	SYSFS_PATH=$T/sys perf stat -v --no-verbose -e cpu/event=1,@sink=2/ true 2>"$T/err" || :
 	refute grep -q 'no effect\|unknown kind' "$T/err"
 }
+
+@test "-v names default events that the PMU lacks" {
+	SYSFS_PATH=tests/data/sysfs-x86 perf stat -v --pmu-filter msr -ddd true 2>"$T/err" || :
+	grep -qxF "perf stat: default events '{L1-dcache-load-misses,L1-dcache-loads}:W' left out: Bad event name" "$T/err"
+}
+
+@test "members that count on other CPUs leave their group, with a line" {
+	SYSFS_PATH=tests/data/sysfs-x86 perf stat -a -e '{cs,uncore_arb/event=1/,page-faults}' true 2>"$T/err" || :
+	[ "$(head -n 1 "$T/err")" = \
+		"perf stat: anon group { cs, uncore_arb/event=1/, page-faults }: members counted on other CPUs than the first are taken out of the group" ]
+}
+
+@test "-v names an event that is not shared, and an acknowledgement that cannot be written" {
+	require_perf_events
+	perf stat -v -e duration_time:b --control fd:5,6 true 2>"$T/err" 5< <(echo ping) 6>/dev/full
+	grep -qxF "perf stat: 'duration_time:b' cannot be shared: it is computed by perf" "$T/err"
+	grep -qxF "perf stat: --control: acknowledging failed: No space left on device" "$T/err"
+}

@@ -436,6 +436,8 @@ controlled() {
 	in_range "$(share blend_b "$T/json")" 30 50
 	[ ! -s "$T/err" ]
 	[ "$(jq -r -s '.[0].event' "$T/json")" = cpu-clock:u ]
+	as_nobody "$public/perf" profile -v -e cpu-clock:u true >/dev/null 2>"$T/err"
+	grep -qF 'perf profile: sampling without BPF: lacks CAP_BPF (to load BPF programs), ' "$T/err"
 	refused 1 as_nobody "$public/perf" profile -a -e cpu-clock <<-'END'
 		perf profile: 'cpu-clock': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 0 (now 2)
 	END
@@ -501,4 +503,19 @@ has_no_children() {
 	[ -c /dev/full ] || skip "no /dev/full"
 	fails_with 1 "perf profile: writing the profile failed: No space left on device" \
 		bash -c 'perf profile --bpf-attr-map "$0" -e cpu-clock -j -- true >/dev/full' "$ATTR_MAP"
+}
+
+@test "stacks of one frame, and code of a file that is not an ELF file, each have a line" {
+	flat "$T/code" &
+	jobs_started+=($!)
+	wait_for grep -q "$T/code" "/proc/$!/maps"
+	profile -v -g -F 1000 -p $! -j -- ran 0.05 $! >"$T/json" 2>"$T/err"
+	grep -qx "perf profile: $T/code: its functions have no .*: not an ELF file" "$T/err"
+	grep -qxF 'perf profile: most stacks of user space have one frame: the programs were compiled without frame pointers (-fno-omit-frame-pointer)' "$T/err"
+	# with frame pointers there is no such line
+	stacks 1000 &
+	jobs_started+=($!)
+	wait_for grep -qx stacks "/proc/$!/comm"
+	profile -g -F 1000 -p $! -j -- ran 0.05 $! >"$T/json" 2>"$T/err"
+	refute grep -q 'one frame' "$T/err"
 }

@@ -160,6 +160,16 @@ stopped_at() {
 	grep -F "'target_loop' (id $(id loop)): another program replaces it (freplace), which excludes probes" "$T/err"
 	grep -F "'target_plain' (id $(id plain))" "$T/err" | grep -F ": it has no BTF"
 	refute grep -F target_loop "$T/out"
+	# -v names each program at once
+	prog_stat -v -b all -x, -o "$T/out" -e bpf_runs true 2>"$T/err"
+	grep -xF "perf stat: 'target_loop' (id $(id loop)) is left out: another program replaces it (freplace), which excludes probes" "$T/err"
+	nothing_attached
+}
+
+@test "an event with a filter is not counted in programs" {
+	refused 22 prog_stat -b name:target_loop -e sched:sched_switch --filter 'prev_pid == 1' true <<-'END'
+		perf stat: -b: 'sched:sched_switch' has a filter: such events are not shared, and only shared ones can be counted in BPF programs
+	END
 	nothing_attached
 }
 

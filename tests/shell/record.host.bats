@@ -129,3 +129,15 @@ setup() {
 	"$DEBIAN_PERF" stat record -o x --per-thread -p $$ -e cs true >/dev/null 2>&1
 	both_report x
 }
+
+@test "a recording refuses more threads than its format can hold" {
+	own_the_tasks
+	"$WORKLOADS/sleepers" 2729 >"$BATS_TEST_TMPDIR/ready" 3>&- &
+	local pid=$!
+	jobs_started+=("$pid")
+	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	fails_with 255 "perf stat: perf.data cannot hold 2730 threads" \
+		perf stat record -o x --per-thread -e dummy -p $pid touch ran
+	[ ! -e x ]
+	[ ! -e ran ]
+}

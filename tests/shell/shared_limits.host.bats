@@ -233,6 +233,12 @@ faults_in() {
 	nothing_left
 }
 
+@test "a group of more events than there are places is refused" {
+	refused 1 shared -a -e "{cs$(printf ',cs%.0s' {1..256})}" true <<-'END'
+		perf stat: a group of 257 events cannot be shared: 256 at most
+	END
+}
+
 @test "each kind of target is counted privately when all places for events are used" {
 	local events kind text="no room for 'page-faults' among the 256 events that all sessions together can share"
 	# And the one of the run that keeps the leader.

@@ -137,6 +137,19 @@ forge() {
 	[ "$(readlink "$(record)")" = "$good" ]
 }
 
+@test "a record of a leader whose registry is another of its maps is not joined, with a line" {
+	local good other
+	begin "$T/a"
+	good=$(readlink "$(record)")
+	other=$($bpftool -j prog show id "$(sed 's/.* program=\([0-9]*\) .*/\1/' <<<"$good")" |
+		jq --argjson registry "${good##*=}" '[.map_ids[] | select(. != $registry)][0]')
+	ln -sfn "${good%=*}=$other" "$(record)"
+	perf bperf list --bpf-attr-map "$ATTR_MAP" >"$T/out" 2>"$T/err"
+	diff - "$T/err" <<<"perf bperf: the leader that $LOCK names is not as this perf makes it: not joined"
+	ln -sfn "$good" "$(record)"
+	shares 1
+}
+
 @test "a record of another user is not believed, unless the user is trusted" {
 	local good
 	begin "$T/a"
