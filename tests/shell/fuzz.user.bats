@@ -57,5 +57,5 @@ fuzz() {
 }
 
 @test "the reader of folded stacks survives fuzzing" {
-	fuzz folded 20000
+	fuzz folded 6000
 }
