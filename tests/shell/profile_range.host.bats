@@ -107,3 +107,33 @@ blend_forever() {
 	[ $status = $expected ]
 	refute test $status = 0
 }
+
+@test "a command with ranges gets the signals that come before its exec" {
+	local status session child
+	cp "$(command -v blend)" "$T/program"
+	background "$T/lease" leased "$T/program"
+	wait_for grep -qx ready "$T/lease"
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --range main -- "$T/program" >"$T/out" 2>&1 3>&- &
+	session=$!
+	jobs_started+=("$session")
+	wait_for grep -qx wanted "$T/lease"
+	# The process that reads symbols is another child.
+	child=$(grep -l "^TracerPid:[[:blank:]]*$session$" /proc/[0-9]*/status | grep -o '[0-9]*')
+	# It stops and goes on, as without ranges.
+	kill -STOP "$child"
+	wait_for grep -q '^State:.*stop' "/proc/$child/status"
+	kill -CONT "$child"
+	wait_for grep -q '^State:.*sleep' "/proc/$child/status"
+	kill -USR1 "$child"
+	status=0
+	wait "$session" || status=$?
+	[ $status = 138 ]
+}
+
+@test "a command that a debugger traces cannot have ranges of its program" {
+	refused 1 traced perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --range main -- touch "$T/run" \
+		<<<"perf profile: --range: cannot hold the command at its start: Operation not permitted (if a debugger traces perf, use -p)"
+	refute test -e "$T/run"
+	traced perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -- touch "$T/run" >/dev/null
+	test -e "$T/run"
+}

@@ -294,17 +294,31 @@ static int set_ranges_of_workload(struct profile_run *run, struct stat_pass *pas
 	return err;
 }
 
-static int start_workload(struct profile_run *run, struct stat_pass *pass)
+/* Return: as workload__start_held(). */
+static int start_held(struct stat_pass *pass)
 {
-	bool has_all = profile_ranges__has_all(&run->ranges);
-	int err = has_all ? workload__start(&pass->workload) :
-			    workload__start_stopped(&pass->workload);
+	int err = workload__hold(&pass->workload);
 
 	if (!err)
-		return has_all ? 0 : set_ranges_of_workload(run, pass);
-	msg__count_error();
-	pr_text("Workload failed: %s\n", strerror(-err));
+		return workload__start_held(&pass->workload);
+	pr_err("--range: cannot hold the command at its start: %s%s", strerror(-err),
+	       err == -EPERM ? " (if a debugger traces perf, use -p)" : "");
 	return err;
+}
+
+static int start_workload(struct profile_run *run, struct stat_pass *pass)
+{
+	unsigned int nr_errors = msg__nr_errors();
+	int ret = profile_ranges__has_all(&run->ranges) ? workload__start(&pass->workload) :
+							  start_held(pass);
+
+	if (ret >= 0)
+		return ret ? set_ranges_of_workload(run, pass) : 0;
+	if (msg__nr_errors() != nr_errors)
+		return ret;
+	msg__count_error();
+	pr_text("Workload failed: %s\n", strerror(-ret));
+	return ret;
 }
 
 static int start(struct profile_run *run, struct stat_pass *pass)

@@ -78,16 +78,54 @@ out_go:
 	return err;
 }
 
-int workload__start(struct workload *workload)
+/* Let a traced child go on: it gets its signal, or stays stopped until SIGCONT. */
+static void pass_stop(pid_t pid, int status)
 {
-	ssize_t len;
-	int err = 0;
+	int sig = status & 0xff, event = status >> 8;
 
+	if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
+		ptrace(PTRACE_LISTEN, pid, 0, 0);
+	else
+		ptrace(PTRACE_CONT, pid, 0, event ? 0 : sig);
+}
+
+/* Return: whether a traced child has come to its exec, and stops there; otherwise it ends. */
+static bool comes_to_exec(const struct workload *workload)
+{
+	siginfo_t info = {};
+
+	/* Its end is left to workload__wait(). */
+	for (;;) {
+		if (waitid(P_PID, workload->pid, &info, WEXITED | WSTOPPED | WNOWAIT)) {
+			if (errno != EINTR)
+				return false;
+		} else if (info.si_code != CLD_TRAPPED) {
+			return false;
+		} else if (info.si_status >> 8 == PTRACE_EVENT_EXEC) {
+			return true;
+		} else {
+			pass_stop(workload->pid, info.si_status);
+		}
+	}
+}
+
+/* Let the child execute the command. Return: 0 or -errno. */
+static int let_go(struct workload *workload)
+{
 	while (write(workload->go_fd, "", 1) != 1) {
 		if (errno != EINTR)
 			return -errno;
 	}
 	close_fd(&workload->go_fd);
+	return 0;
+}
+
+/* Wait for the exec. Return: 0, or its -errno. */
+static int exec_result(struct workload *workload)
+{
+	ssize_t len;
+	int err = 0;
+
 	/* End of file means success: exec has closed the write end. */
 	do {
 		len = read(workload->err_fd, &err, sizeof(err));
@@ -99,26 +137,28 @@ int workload__start(struct workload *workload)
 	return -err;
 }
 
-/* Return: whether the child is in the stop at its exec. Leaves its end to workload__wait(). */
-static bool is_stopped(const struct workload *workload)
+int workload__start(struct workload *workload)
 {
-	siginfo_t info = {};
+	int err = let_go(workload);
 
-	while (waitid(P_PID, workload->pid, &info, WEXITED | WSTOPPED | WNOWAIT)) {
-		if (errno != EINTR)
-			return false;
-	}
-	return info.si_code == CLD_TRAPPED && info.si_status >> 8 == PTRACE_EVENT_EXEC;
+	return err ? err : exec_result(workload);
 }
 
-int workload__start_stopped(struct workload *workload)
+int workload__hold(struct workload *workload)
 {
-	int err;
+	return ptrace(PTRACE_SEIZE, workload->pid, 0, PTRACE_O_TRACEEXEC) ? -errno : 0;
+}
 
-	if (ptrace(PTRACE_SEIZE, workload->pid, 0, PTRACE_O_TRACEEXEC))
-		return -errno;
-	err = workload__start(workload);
-	return err || is_stopped(workload) ? err : -ESRCH;
+int workload__start_held(struct workload *workload)
+{
+	bool is_stopped;
+	int err = let_go(workload);
+
+	if (err)
+		return err;
+	is_stopped = comes_to_exec(workload);
+	err = exec_result(workload);
+	return err ? err : is_stopped;
 }
 
 void workload__continue(struct workload *workload)

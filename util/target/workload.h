@@ -37,11 +37,20 @@ int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
 int workload__start(struct workload *workload);
 
 /**
- * workload__start_stopped() - the same, and stop the command before its first instruction
+ * workload__hold() - trace the child, so that workload__start_held() can stop it
  *
- * Return: 0 or -errno; on success workload__continue() lets it run.
+ * The kernel then ignores the set-user-ID bit of the command, unless perf has CAP_SYS_PTRACE. Return: 0 or
+ * -errno; -EPERM: another process traces the child.
  */
-int workload__start_stopped(struct workload *workload);
+int workload__hold(struct workload *workload);
+
+/**
+ * workload__start_held() - let the child execute the command, and stop before its first instruction
+ *
+ * Signals reach the child meanwhile. Return: 1: it stopped there, and workload__continue() lets it run; 0: a
+ * signal ended it before; -errno.
+ */
+int workload__start_held(struct workload *workload);
 void workload__continue(struct workload *workload);
 
 /** workload__wait() - reap the child if it has ended; @block: wait for that. Return true if it is done */
