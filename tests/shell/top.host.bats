@@ -209,6 +209,18 @@ fits() {
 	done
 }
 
+@test "a terminal that nobody reads does not hold up the end of perf top" {
+	local reader
+	begin_screen -e cpu-clock
+	reader=$(ps -o ppid= -p "$(ps -o ppid= -p "$pid" | tr -d ' ')" | tr -d ' ')
+	kill -STOP "$reader"
+	# Until the terminal takes no more.
+	refute dd if=/dev/zero of="$(cat "$T/tty")" oflag=nonblock,noctty bs=512 status=none
+	kill -TERM "$pid"
+	wait_for test ! -e "/proc/$pid"
+	kill -CONT "$reader"
+}
+
 @test "perf top restores the terminal when it is stopped, and goes on" {
 	begin_screen -e cpu-clock
 	press '\032'

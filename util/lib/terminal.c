@@ -5,6 +5,7 @@
 #include "util/lib/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <unistd.h>
 #include <wchar.h>
 
 /* Clear the last line, wrap lines, show the cursor. */
@@ -19,7 +21,11 @@
 /* Hide the cursor, clear the screen. */
 #define PREPARE "\033[?25l\033[H\033[2J"
 
+/* A terminal that takes nothing for so long gets the rest of a page with the next one. */
+#define HELD_MS 1000
+
 /* Signal handlers read these. */
+static int out_fd = STDOUT_FILENO;
 static struct termios saved;
 static volatile sig_atomic_t is_taken, is_saved;
 
@@ -35,19 +41,37 @@ int terminal__key_fd(void)
 	return isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
 }
 
-/* Return: 0 or -errno. */
+/*
+ * A terminal that nobody reads must not hold perf up: open it a second time, as others share the flags of
+ * standard output. A user may lack the right, as after su(1); then writing blocks.
+ */
+static void open_out(void)
+{
+	int fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	out_fd = fd < 0 ? STDOUT_FILENO : fd;
+}
+
+/* Write all, or what the terminal takes before it is held up. Return: 0 or -errno. */
 static int write_all(const char *text, size_t len)
 {
-	while (len) {
-		ssize_t done = write(STDOUT_FILENO, text, len);
-		struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	struct pollfd out = {.fd = out_fd, .events = POLLOUT};
+	bool is_held = false;
 
-		if (done < 0 && errno == EAGAIN)
-			poll(&out, 1, -1);
-		else if (done < 0 && errno != EINTR)
+	while (len) {
+		ssize_t done = write(out_fd, text, len);
+
+		if (done < 0 && errno == EAGAIN) {
+			if (is_held || poll(&out, 1, HELD_MS) <= 0)
+				return 0;
+			is_held = true;
+		} else if (done < 0 && errno != EINTR) {
 			return -errno;
-		text += done > 0 ? done : 0;
-		len -= done > 0 ? done : 0;
+		} else if (done > 0) {
+			is_held = false;
+			text += done;
+			len -= done;
+		}
 	}
 	return 0;
 }
@@ -65,7 +89,7 @@ static void restore(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 	/* Go on after Ctrl-S, or the write would not return. */
 	tcflow(STDOUT_FILENO, TCOON);
-	(void)!write(STDOUT_FILENO, RESTORE, sizeof(RESTORE) - 1);
+	(void)!write(out_fd, RESTORE, sizeof(RESTORE) - 1);
 }
 
 /* The default action of the signal follows. */
@@ -105,8 +129,10 @@ void terminal__begin(void)
 {
 	static bool is_safe;
 
-	if (!is_safe)
+	if (!is_safe) {
+		open_out();
 		restore_always();
+	}
 	is_safe = true;
 	fflush(stdout);
 	if (terminal__key_fd() >= 0)
@@ -171,7 +197,7 @@ static void put_page(FILE *out, const char *page, const char *bottom, struct ter
 
 int terminal__draw(const char *page, const char *bottom)
 {
-	struct pollfd poll_out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	struct pollfd poll_out = {.fd = out_fd, .events = POLLOUT};
 	char *text __cleanup(free_ptr) = NULL;
 	size_t len;
 	FILE *out;
