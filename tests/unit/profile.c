@@ -590,9 +590,9 @@ static void test_losses_are_named_with_their_part_of_the_count(void **state __un
 
 static void test_an_interval_has_its_own_account(void **state __unused)
 {
-	const struct sample_account before = {.kept = {1, 10}, .counted = 20, .enabled_ns = 5};
+	struct sample_account before = {.kept = {1, 10}, .counted = 20, .enabled_ns = 5};
 	const struct sample_account now = {.kept = {4, 70}, .counted = 100, .enabled_ns = 8};
-	struct sample_account part = account__since(&now, &before);
+	struct sample_account part = account__advance(&now, &before);
 
 	assert_int_equal(part.kept.nr, 3);
 	assert_int_equal(part.kept.weight, 60);
@@ -600,6 +600,27 @@ static void test_an_interval_has_its_own_account(void **state __unused)
 	assert_int_equal(part.enabled_ns, 3);
 	assert_true(account__share(&part) == 75.0);
 	assert_true(account__share(&(struct sample_account){}) == 0);
+}
+
+/* A sample that was on its way has come. */
+static void test_losses_that_become_smaller_are_no_losses_of_an_interval(void **state __unused)
+{
+	const struct sum_of_round {
+		uint64_t now, part;
+	} rounds[] = {{3, 3}, {2, 0}, {3, 0}, {7, 4}};
+	struct sample_account before = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rounds); i++) {
+		const struct sample_account now = {
+			.lost = {[SAMPLE_LOST_BLIND] = {rounds[i].now, 10 * rounds[i].now}},
+			.period = 1000,
+		};
+		struct sample_account part = account__advance(&now, &before);
+
+		assert_int_equal(part.lost[SAMPLE_LOST_BLIND].nr, rounds[i].part);
+		assert_int_equal(part.lost[SAMPLE_LOST_BLIND].weight, 10 * rounds[i].part);
+		assert_int_equal(part.period, 1000);
+	}
 }
 
 int main(void)
@@ -627,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_digits_are_grouped),
 		cmocka_unit_test(test_losses_are_named_with_their_part_of_the_count),
 		cmocka_unit_test(test_an_interval_has_its_own_account),
+		cmocka_unit_test(test_losses_that_become_smaller_are_no_losses_of_an_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,26 +20,21 @@ static const struct {
 	[SAMPLE_LOST_THROTTLE] = {"throttle", "the kernel throttled the event"},
 };
 
-static struct sample_sum difference(struct sample_sum now, struct sample_sum before)
-{
-	return (struct sample_sum){now.nr - before.nr, now.weight - before.weight};
-}
+/* All members are counts, but for the period. */
+#define NR_COUNTS (sizeof(struct sample_account) / sizeof(uint64_t))
 
-struct sample_account account__since(const struct sample_account *now,
-				     const struct sample_account *before)
+struct sample_account account__advance(const struct sample_account *now,
+				       struct sample_account *before)
 {
-	struct sample_account part = *now;
+	struct sample_account part;
+	const uint64_t *from = (const uint64_t *)now;
+	uint64_t *to = (uint64_t *)&part, *old = (uint64_t *)before;
 
-	part.kept = difference(now->kept, before->kept);
-	part.idle = difference(now->idle, before->idle);
-	part.other = difference(now->other, before->other);
-	part.truncated = difference(now->truncated, before->truncated);
-	part.unreadable = difference(now->unreadable, before->unreadable);
-	for (int i = 0; i < NR_SAMPLE_LOSSES; i++)
-		part.lost[i] = difference(now->lost[i], before->lost[i]);
-	part.counted -= before->counted;
-	part.enabled_ns -= before->enabled_ns;
-	part.running_ns -= before->running_ns;
+	for (size_t i = 0; i < NR_COUNTS; i++) {
+		to[i] = from[i] > old[i] ? from[i] - old[i] : 0;
+		old[i] += to[i];
+	}
+	part.period = now->period;
 	return part;
 }
 

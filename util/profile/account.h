@@ -11,9 +11,15 @@
 struct evsel;
 struct sample_account;
 
-/** account__since() - the part of an account that came after an earlier one */
-struct sample_account account__since(const struct sample_account *now,
-				     const struct sample_account *before);
+/**
+ * account__advance() - the part of an account that came after an earlier one
+ * @before: receives what was counted so far
+ *
+ * Some losses are estimates, and become smaller again. Such a part is 0, and what comes back does not count
+ * twice.
+ */
+struct sample_account account__advance(const struct sample_account *now,
+				       struct sample_account *before);
 
 /** account__share() - the part of the target's count that the samples stand for, in percent */
 double account__share(const struct sample_account *account);

@@ -77,8 +77,7 @@ static int hand_over(struct profile_run *run, uint64_t start_ns)
 		struct sample_account account;
 
 		sample_source__account(run->source, i, &account);
-		run->accounts[i] = account__since(&account, &run->old_accounts[i]);
-		run->old_accounts[i] = account;
+		run->accounts[i] = account__advance(&account, &run->old_accounts[i]);
 	}
 	err = run->report(run->ctx, &round);
 	samples__reset(&run->samples);
