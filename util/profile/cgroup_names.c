@@ -35,22 +35,30 @@ static const char *name_of(const struct cgroup_names *names, const char *path)
 	return found ? found : path;
 }
 
-static int visit(void *ctx, const char *path, uint64_t id)
+int cgroup_names__add(struct cgroup_names *names, uint64_t id, const char *name)
 {
-	struct cgroup_names *names = ctx;
-	char **name;
+	char **added;
 
 	if (id_map__get(&names->by_id, id) >= 0)
 		return 0;
-	name = array__add(names->names, names->nr);
-	if (!name)
+	added = array__add(names->names, names->nr);
+	if (!added)
 		return -ENOMEM;
-	*name = strdup(name_of(names, path));
-	if (!*name) {
+	*added = strdup(name);
+	if (!*added) {
 		names->nr--;
 		return -ENOMEM;
 	}
 	return id_map__set(&names->by_id, id, names->nr - 1);
+}
+
+static int visit(void *ctx, const char *path, uint64_t id)
+{
+	struct cgroup_names *names = ctx;
+
+	return id_map__get(&names->by_id, id) >= 0 ?
+		       0 :
+		       cgroup_names__add(names, id, name_of(names, path));
 }
 
 int cgroup_names__update(struct cgroup_names *names)

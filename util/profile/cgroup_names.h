@@ -26,6 +26,9 @@ struct cgroup_names {
  */
 int cgroup_names__update(struct cgroup_names *names);
 
+/** cgroup_names__add() - a cgroup has this name, unless it has one already; 0 or -ENOMEM */
+int cgroup_names__add(struct cgroup_names *names, uint64_t id, const char *name);
+
 /** cgroup_names__get() - the name of a cgroup, borrowed; NULL: not known */
 const char *cgroup_names__get(const struct cgroup_names *names, uint64_t id);
 

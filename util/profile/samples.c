@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A key with its places. */
+/* A key with its places, and, if they are wanted, the mappings of those of user space. */
 struct full_key {
 	struct samples_key key;
-	int places[2 * SAMPLE_MAX_FRAMES];
+	int places[3 * SAMPLE_MAX_FRAMES];
 };
 
 static void fill_key(const struct samples *samples, const struct sample_entry *entry,
@@ -54,6 +54,22 @@ static int add_places(const struct samples *samples, struct full_key *full, int 
 	return 0;
 }
 
+/* Behind the places. Return: 0 or -ENOMEM. */
+static int add_mappings(const struct samples *samples, struct full_key *full, int process,
+			const struct process_key *who, const uint64_t *addresses)
+{
+	int first = full->key.nr_kernel + full->key.nr_user;
+
+	for (int i = 0; i < full->key.nr_user; i++) {
+		int mapping = symbols__mapping(samples->symbols, process, who, addresses[i]);
+
+		if (mapping < 0)
+			return mapping;
+		full->places[first + i] = mapping;
+	}
+	return 0;
+}
+
 static int fill_places(const struct samples *samples, const struct sample_entry *entry,
 		       struct full_key *full)
 {
@@ -83,6 +99,8 @@ static int fill_places(const struct samples *samples, const struct sample_entry 
 	if (!err && !samples->no_user)
 		err = add_places(samples, full, process, &who, entry->user_ips, entry->nr_user,
 				 false);
+	if (!err && samples->has_mappings)
+		err = add_mappings(samples, full, process, &who, entry->user_ips);
 	return err;
 }
 
@@ -115,6 +133,13 @@ static int add_sum(struct samples *samples, const void *key, size_t len, struct 
 	return 0;
 }
 
+/* Return: the bytes of a key with its places, and with its mappings. */
+static size_t size_of(const struct samples_key *key, bool has_mappings)
+{
+	return sizeof(*key) +
+	       (key->nr_kernel + key->nr_user * (has_mappings ? 2 : 1)) * sizeof(int);
+}
+
 int samples__add(void *ctx, const struct sample_entry *entry)
 {
 	struct samples *samples = ctx;
@@ -127,9 +152,24 @@ int samples__add(void *ctx, const struct sample_entry *entry)
 	err = fill_places(samples, entry, &full);
 	if (err)
 		return err;
-	return add_sum(samples, &full,
-		       sizeof(full.key) + (full.key.nr_kernel + full.key.nr_user) * sizeof(int),
+	return add_sum(samples, &full, size_of(&full.key, samples->has_mappings),
 		       (struct samples_sum){entry->nr_samples, entry->weight});
+}
+
+int samples__put(struct samples *samples, const struct samples_key *key, const int *places,
+		 struct samples_sum sum)
+{
+	struct full_key full = {.key = *key};
+
+	memcpy(full.places, places, (key->nr_kernel + key->nr_user) * sizeof(*places));
+	return add_sum(samples, &full, size_of(key, false), sum);
+}
+
+const int *samples__mappings(const struct samples *samples, int nr)
+{
+	const struct full_key *full = blob_set__get(&samples->keys, nr, NULL);
+
+	return full->places + full->key.nr_kernel + full->key.nr_user;
 }
 
 int samples__merge(struct samples *samples, const struct samples *from, int nr,

@@ -33,6 +33,7 @@ struct samples {
 	struct symbols *symbols; /* borrowed */
 	uint32_t key;		 /* SAMPLE_* that are of interest */
 	bool no_kernel, no_user; /* frames of this level are left out */
+	bool has_mappings;	 /* samples__mappings() is wanted, which makes more entries */
 	uint64_t scale;		 /* the sums are multiples of this; 0: 1 */
 	struct blob_set keys;
 	struct samples_sum *sums; /* by number of the key */
@@ -53,6 +54,13 @@ int samples__add(void *ctx, const struct sample_entry *entry);
  * Borrowed, until the next samples__add().
  */
 const struct samples_key *samples__get(const struct samples *samples, int nr, const int **places);
+
+/** samples__mappings() - the mappings of the entry's places of user space, by number; with has_mappings only */
+const int *samples__mappings(const struct samples *samples, int nr);
+
+/** samples__put() - add to the sum of an entry that is complete. Return: 0 or -ENOMEM */
+int samples__put(struct samples *samples, const struct samples_key *key, const int *places,
+		 struct samples_sum sum);
 
 /** samples__merge() - add to the sum of entry @nr of another set with the same symbols; 0 or -ENOMEM */
 int samples__merge(struct samples *samples, const struct samples *from, int nr,

@@ -4,6 +4,8 @@
 
 /* A file whose code runs, and the ways to open it while and after its processes run. */
 
+#include "util/symbol/build_id.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,13 +28,14 @@ struct image {
 	char *path;	       /* as the process sees it; owned */
 	uint32_t major, minor; /* device and inode of IMAGE_FILE */
 	uint64_t inode;
-	struct image_user user; /* the latest */
-	pid_t pid;		/* of IMAGE_JIT */
-	uid_t uid;		/* of that process; -1: unknown */
-	int fd;			/* -1: not open */
-	int debug_fd;		/* -1: none, or not looked for */
-	bool is_described;	/* debug_fd is final */
-	bool is_unreadable;	/* do not try again */
+	struct image_user user;	  /* the latest */
+	pid_t pid;		  /* of IMAGE_JIT */
+	uid_t uid;		  /* of that process; -1: unknown */
+	int fd;			  /* -1: not open */
+	int debug_fd;		  /* -1: none, or not looked for */
+	struct build_id build_id; /* of IMAGE_FILE, after symbols__describe() */
+	bool is_described;	  /* debug_fd is final */
+	bool is_unreadable;	  /* do not try again */
 };
 
 /** image__name() - the last part of its path, borrowed */

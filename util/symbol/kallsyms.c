@@ -106,3 +106,32 @@ int kallsyms__read(struct symbol_table *table, bool *is_hidden)
 	symbol_table__sort(table);
 	return table->has_failed ? -ENOMEM : 0;
 }
+
+static bool is_named(const struct line *line, const char *name)
+{
+	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
+}
+
+void kallsyms__text(uint64_t *start, uint64_t *end)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/kallsyms", procfs_root());
+	char *text __cleanup(free_ptr) = NULL;
+	size_t len;
+
+	*start = *end = 0;
+	text = path ? read_file(path, &len) : NULL;
+	for (const char *at = text, *next; at && *at && !(*start && *end); at = next) {
+		struct line line;
+
+		next = strchrnul(at, '\n');
+		next += *next == '\n';
+		if (!parse_line(at, next, &line) || line.module)
+			continue;
+		if (is_named(&line, "_text"))
+			*start = line.address;
+		else if (is_named(&line, "_etext"))
+			*end = line.address;
+	}
+	if (*end <= *start)
+		*start = *end = 0;
+}

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct symbol_table;
 
@@ -26,5 +27,12 @@ bool kallsyms__parse(const char *text, size_t len, struct symbol_table *table);
  * Return: 0 or -errno, without a message.
  */
 int kallsyms__read(struct symbol_table *table, bool *is_hidden);
+
+/**
+ * kallsyms__text() - the range of the kernel's own code
+ * @start: receives the address of _text; 0: hidden, or not known
+ * @end: of _etext
+ */
+void kallsyms__text(uint64_t *start, uint64_t *end);
 
 #endif

@@ -101,6 +101,11 @@ int process_table__begin(struct process_table *table)
 	return nr < 0 ? nr : 0;
 }
 
+int process_table__store_image(struct process_table *table, enum image_kind kind, const char *path)
+{
+	return add_image(table, &(struct image){.kind = kind, .path = strdup(path)});
+}
+
 /* --- processes --- */
 
 static void clear_process(struct process *process)
@@ -403,14 +408,22 @@ static struct generation *generation_of(struct process *process, const struct pr
 								    process->nr_generations - 1];
 }
 
-int process_table__image(struct process_table *table, int process, const struct process_key *key,
-			 uint64_t address, uint64_t *offset)
+const struct map_range *process_table__range(const struct process_table *table, int process,
+					     const struct process_key *key, uint64_t address)
 {
 	const struct generation *generation = generation_of(&table->processes[process], key);
 	const struct map_range *range =
 		generation->maps ? maps__find(generation->maps, address) : NULL;
 
-	if (!range || range->image < 0) {
+	return range && range->image >= 0 ? range : NULL;
+}
+
+int process_table__image(struct process_table *table, int process, const struct process_key *key,
+			 uint64_t address, uint64_t *offset)
+{
+	const struct map_range *range = process_table__range(table, process, key, address);
+
+	if (!range) {
 		*offset = address;
 		return jit_image(table, process);
 	}

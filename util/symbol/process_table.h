@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct map_range;
 struct maps;
 
 /* A process between two execs. */
@@ -50,6 +51,9 @@ struct process_table {
 /** process_table__begin() - put IMAGE_KERNEL at position 0. Return: 0 or -ENOMEM */
 int process_table__begin(struct process_table *table);
 void process_table__clear(struct process_table *table);
+
+/** process_table__store_image() - add an image that no process has. Return: its position, or -ENOMEM */
+int process_table__store_image(struct process_table *table, enum image_kind kind, const char *path);
 
 /* A mapping of a record or of /proc. */
 struct new_mapping {
@@ -85,6 +89,10 @@ struct process_key {
  * Reads /proc if nothing is known about it. Return: its position, or -ENOMEM.
  */
 int process_table__find(struct process_table *table, const struct process_key *key);
+
+/** process_table__range() - the mapping of a file that a process has at an address, borrowed; NULL: none */
+const struct map_range *process_table__range(const struct process_table *table, int process,
+					     const struct process_key *key, uint64_t address);
 
 /**
  * process_table__image() - the image that a process has at an address

@@ -7,6 +7,7 @@
 #include "util/symbol/build_id.h"
 #include "util/symbol/kallsyms.h"
 #include "util/symbol/map_events.h"
+#include "util/symbol/maps.h"
 #include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_table.h"
 
@@ -42,7 +43,8 @@ struct symbols {
 	struct symbol_table kernel;
 	bool is_kernel_hidden; /* and nobody was warned yet */
 	int kernel_err;
-	bool is_kernel_unsorted; /* programs were loaded since it was read */
+	bool is_kernel_unsorted;  /* programs were loaded since it was read */
+	struct blob_set mappings; /* struct symbols_mapping; number 1 is at position 0 */
 	struct blob_set place_keys;
 	struct place *places; /* nr_places <= place_keys.nr */
 	int nr_places, cap_places;
@@ -91,6 +93,7 @@ void symbols__delete(struct symbols *symbols)
 	symbol_process__stop(symbols->process);
 	process_table__clear(&symbols->processes);
 	symbol_table__clear(&symbols->kernel);
+	blob_set__clear(&symbols->mappings);
 	blob_set__clear(&symbols->place_keys);
 	blob_set__clear(&symbols->functions);
 	free(symbols->places);
@@ -172,10 +175,25 @@ static void open_early(struct symbols *symbols, struct image *image)
 	symbols->nr_open += !image__open(image);
 }
 
+/* Return: the number of a place, which has no name yet if it is new; -ENOMEM. */
+static int add_place(struct symbols *symbols, const struct place_key *place, bool *is_new)
+{
+	int nr;
+
+	if (symbols->nr_places == symbols->cap_places && grow_places(symbols))
+		return -ENOMEM;
+	nr = blob_set__add(&symbols->place_keys, place, sizeof(*place));
+	*is_new = nr == symbols->nr_places;
+	if (*is_new)
+		symbols->places[symbols->nr_places++] = (struct place){.function = -1};
+	return nr;
+}
+
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
 		   uint64_t address, bool is_kernel)
 {
 	struct place_key place = {.offset = address, .image = KERNEL};
+	bool is_new;
 	int nr;
 
 	if (!is_kernel) {
@@ -184,14 +202,30 @@ int symbols__place(struct symbols *symbols, int process, const struct process_ke
 		if (place.image < 0)
 			return place.image;
 	}
-	if (symbols->nr_places == symbols->cap_places && grow_places(symbols))
-		return -ENOMEM;
-	nr = blob_set__add(&symbols->place_keys, &place, sizeof(place));
-	if (nr != symbols->nr_places)
-		return nr;
-	symbols->places[symbols->nr_places++] = (struct place){.function = -1};
-	open_early(symbols, &symbols->processes.images[place.image]);
+	nr = add_place(symbols, &place, &is_new);
+	if (nr >= 0 && is_new)
+		open_early(symbols, &symbols->processes.images[place.image]);
 	return nr;
+}
+
+int symbols__mapping(struct symbols *symbols, int process, const struct process_key *key,
+		     uint64_t address)
+{
+	const struct map_range *range =
+		process_table__range(&symbols->processes, process, key, address);
+	struct symbols_mapping mapping;
+	int nr;
+
+	if (!range)
+		return 0;
+	mapping = (struct symbols_mapping){range->start, range->end, range->offset, range->image};
+	nr = blob_set__add(&symbols->mappings, &mapping, sizeof(mapping));
+	return nr < 0 ? nr : nr + 1;
+}
+
+const struct symbols_mapping *symbols__get_mapping(const struct symbols *symbols, int nr)
+{
+	return blob_set__get(&symbols->mappings, nr - 1, NULL);
 }
 
 static const struct place_key *key_of(const struct symbols *symbols, int place)
@@ -239,6 +273,44 @@ static int set_unknown(struct symbols *symbols, int place)
 
 	symbols->places[place].is_unknown = true;
 	return name ? set_name(symbols, place, "", name, 0) : -ENOMEM;
+}
+
+const struct image *symbols__image(const struct symbols *symbols, int place, int *nr)
+{
+	*nr = key_of(symbols, place)->image;
+	return &symbols->processes.images[*nr];
+}
+
+/* --- names from elsewhere --- */
+
+struct symbols *symbols__new_stored(void)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (symbols && !process_table__begin(&symbols->processes))
+		return symbols;
+	pr_err("out of memory");
+	symbols__delete(symbols);
+	return NULL;
+}
+
+int symbols__store_image(struct symbols *symbols, enum image_kind kind, const char *path)
+{
+	return process_table__store_image(&symbols->processes, kind, path);
+}
+
+int symbols__store(struct symbols *symbols, int image, const struct place_name *name)
+{
+	const struct place_key place = {.offset = name->position, .image = image};
+	bool has_owner = image == KERNEL && strcmp(name->image, "[kernel]");
+	bool is_new;
+	int nr = add_place(symbols, &place, &is_new), err;
+
+	if (nr < 0 || !is_new)
+		return nr < 0 ? nr : -EEXIST;
+	symbols->places[nr].is_unknown = name->is_unknown;
+	err = set_name(symbols, nr, has_owner ? name->image : "", name->name, name->offset);
+	return err ? err : nr;
 }
 
 /* --- the kernel --- */
@@ -306,17 +378,16 @@ static void take_name(void *ctx, int idx, const char *name, uint64_t offset)
 static int describe(const struct symbols *symbols, struct image *image)
 {
 	char *path __cleanup(free_ptr) = NULL;
-	struct build_id id;
 	bool has_symtab;
 	int err;
 
 	if (image->is_described || image->kind != IMAGE_FILE)
 		return 0;
-	err = symbol_process__describe(symbols->process, image->fd, &id, &has_symtab);
+	err = symbol_process__describe(symbols->process, image->fd, &image->build_id, &has_symtab);
 	if (err)
 		return err;
 	image->is_described = true;
-	path = has_symtab ? NULL : build_id__debug_path(&id);
+	path = has_symtab ? NULL : build_id__debug_path(&image->build_id);
 	if (path)
 		image->debug_fd = image__open_debug(image, path);
 	if (image->debug_fd < 0)

@@ -59,6 +59,24 @@ int symbols__process(struct symbols *symbols, const struct process_key *key);
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
 		   uint64_t address, bool is_kernel);
 
+/* The mapping that a sampled address was in. */
+struct symbols_mapping {
+	uint64_t start, end;
+	uint64_t offset; /* of @start in the file */
+	uint64_t image;	 /* number of the file */
+};
+
+/**
+ * symbols__mapping() - the number of the mapping that a sampled address of user space is in
+ *
+ * Parameters as of symbols__place(). Return: a number from 1 on, 0: memory without a file, or -ENOMEM.
+ */
+int symbols__mapping(struct symbols *symbols, int process, const struct process_key *key,
+		     uint64_t address);
+
+/** symbols__get_mapping() - a mapping by its number from 1 on, borrowed until symbols__mapping() */
+const struct symbols_mapping *symbols__get_mapping(const struct symbols *symbols, int nr);
+
 /**
  * symbols__resolve() - find the names of all places
  * @progress: is called before each image, unless it is NULL
@@ -82,6 +100,27 @@ struct place_name {
 
 /** symbols__name() - describe a place; the texts are borrowed, until symbols__resolve() */
 void symbols__name(const struct symbols *symbols, int place, struct place_name *name);
+
+/** symbols__image() - the image of a place, borrowed until symbols__place(); equal numbers @nr: the same */
+const struct image *symbols__image(const struct symbols *symbols, int place, int *nr);
+
+/*
+ * Names from elsewhere, such as a file: symbols__new_stored() reads nothing of this machine, and all places come
+ * from symbols__store().
+ */
+struct symbols *symbols__new_stored(void);
+
+/** symbols__store_image() - add an image, not IMAGE_KERNEL, which is image 0. Return: its number or -ENOMEM */
+int symbols__store_image(struct symbols *symbols, enum image_kind kind, const char *path);
+
+/**
+ * symbols__store() - add a place with its name
+ * @image: its number
+ * @name: position, offset, name and is_unknown are used, and image for modules of the kernel
+ *
+ * Return: the place's number; -EEXIST: there is one at that position; -ENOMEM.
+ */
+int symbols__store(struct symbols *symbols, int image, const struct place_name *name);
 
 /* The kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
 const struct symbol_table *symbols__kernel(const struct symbols *symbols);
