@@ -309,7 +309,7 @@ static void write_data(const char *path)
 
 	byte_buffer__put_string(&features[FEATURE_VERSION], "1.2");
 	assert_int_equal(data_writer__open(path, &writer), 0);
-	assert_int_equal(data_writer__begin(writer, attrs, 2, features), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, 2, features, true), 0);
 	assert_int_equal(data_writer__record(writer, RECORD_STAT_ROUND, body, sizeof(body) - 3), 0);
 	assert_int_equal(data_writer__record(writer, RECORD_STAT, body, DATA_RECORD_MAX - 7),
 			 -E2BIG);
@@ -405,7 +405,7 @@ static void write_cpus(int nr_events, int nr_cpus, int nr_maps)
 	attrs[0].ids = &id;
 	attrs[0].nr_ids = 1;
 	assert_int_equal(data_writer__open("cpus", &writer), 0);
-	assert_int_equal(data_writer__begin(writer, attrs, nr_events, features), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, nr_events, features, true), 0);
 	assert_int_equal(put_cpu_range(writer, RECORD_EVENT_UPDATE, 0, nr_cpus - 1), 0);
 	while (nr_maps--)
 		assert_int_equal(put_cpu_range(writer, RECORD_CPU_MAP, 0, 0), 0);
@@ -483,7 +483,7 @@ static void write_own(uint16_t cpu)
 	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++)
 		attrs[i].attr.size = sizeof(attrs[i].attr);
 	assert_int_equal(data_writer__open("own", &writer), 0);
-	assert_int_equal(data_writer__begin(writer, attrs, ARRAY_SIZE(attrs), features), 0);
+	assert_int_equal(data_writer__begin(writer, attrs, ARRAY_SIZE(attrs), features, true), 0);
 	put_name(writer, 0, "duration_time");
 	assert_int_equal(put_cpu_range(writer, RECORD_EVENT_UPDATE, 0, 1), 0);
 	put_name(writer, 1, "cs");
@@ -556,7 +556,7 @@ static void what_is_not_finished_is_not_there(void **state __unused)
 	struct data_writer *writer;
 
 	assert_int_equal(data_writer__open("new", &writer), 0);
-	assert_int_equal(data_writer__begin(writer, NULL, 0, features), 0);
+	assert_int_equal(data_writer__begin(writer, NULL, 0, features, true), 0);
 	data_writer__delete(writer);
 	assert_int_equal(access("new", F_OK), -1);
 	/* remove_dir() would fail if another file were left */

@@ -3,7 +3,7 @@
 #define PERF_DATA_FORMAT_H
 
 /*
- * The format of perf.data, limited to counts.
+ * The format of perf.data, as far as perf writes and reads it: counts, and profiles.
  *
  * A file: header, ids, attrs (each with the place of its ids), data (records), then a section per
  * feature. The header has a bit for each feature, and the places of their sections follow the data
@@ -39,7 +39,8 @@ struct data_header {
 static_assert(sizeof(struct data_header) == 104, "as on disk");
 
 enum data_feature {
-	FEATURE_HOSTNAME = 3,
+	FEATURE_BUILD_ID = 2,
+	FEATURE_HOSTNAME,
 	FEATURE_OSRELEASE,
 	FEATURE_VERSION,
 	FEATURE_ARCH,
@@ -70,6 +71,9 @@ enum data_record_type {
 	RECORD_HEADER_FEATURE = 80, /* u64 feature, the section */
 };
 
+/* In misc of a build id: the byte behind the id is its size. Not in linux/perf_event.h. */
+#define DATA_MISC_BUILD_ID_SIZE (1 << 15)
+
 #define DATA_RECORD_MAX 65528 /* bytes: the size has 16 bits */
 
 /* How CPUs are written: u16 kind, then */
@@ -92,11 +96,16 @@ enum data_round {
 };
 
 enum data_update {
-	UPDATE_UNIT,	    /* text */
-	UPDATE_SCALE,	    /* double */
-	UPDATE_NAME,	    /* text */
-	UPDATE_CPUS,	    /* CPUs */
-	UPDATE_EXTRA = 100, /* ours, see annotations.h; Linux's perf passes over it */
+	UPDATE_UNIT,  /* text */
+	UPDATE_SCALE, /* double */
+	UPDATE_NAME,  /* text */
+	UPDATE_CPUS,  /* CPUs */
+	/* Ours; Linux's perf passes over them. */
+	UPDATE_EXTRA = 100, /* see annotations.h */
+	UPDATE_PROFILE,	    /* the others: see profile_format.h */
+	UPDATE_ACCOUNT,
+	UPDATE_IMAGES,
+	UPDATE_PLACES,
 };
 
 /* The count of one counter since the start. */

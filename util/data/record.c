@@ -57,14 +57,7 @@ bool stat_record__is_stdout(const struct stat_record *record)
 static int put_record(struct stat_record *record, enum data_record_type type,
 		      struct byte_buffer *body)
 {
-	int err = body->has_failed ?
-			  -ENOMEM :
-			  data_writer__record(record->writer, type, body->data, body->len);
-
-	if (err == -ENOMEM)
-		pr_err("out of memory");
-	byte_buffer__clear(body);
-	return err;
+	return data_writer__put(record->writer, type, 0, body);
 }
 
 /* --- the events --- */
@@ -122,7 +115,7 @@ static int put_attrs(struct stat_record *record, const struct stat_run *run)
 		pr_err("out of memory");
 		return err;
 	}
-	return data_writer__begin(record->writer, attrs, list->nr, record->features);
+	return data_writer__begin(record->writer, attrs, list->nr, record->features, true);
 }
 
 static void put_cpus(struct byte_buffer *body, const struct cpumap *cpus)

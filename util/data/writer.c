@@ -16,6 +16,7 @@ struct data_writer {
 	struct new_file out; /* "-": stdout */
 	struct data_header header;
 	const struct byte_buffer *features; /* borrowed */
+	bool has_stat;
 };
 
 static int failed(const struct data_writer *writer, int err)
@@ -115,12 +116,11 @@ static int put(struct data_writer *writer, const void *data, size_t len)
 	return 0;
 }
 
-int data_writer__record(struct data_writer *writer, enum data_record_type type, const void *body,
-			size_t len)
+static int put_record(struct data_writer *writer, struct perf_event_header header, const void *body,
+		      size_t len)
 {
 	static const char zeros[8];
 	size_t padding = (8 - len % 8) % 8;
-	struct perf_event_header header = {.type = type};
 	int err;
 
 	if (len > DATA_RECORD_MAX - sizeof(header))
@@ -132,9 +132,27 @@ int data_writer__record(struct data_writer *writer, enum data_record_type type, 
 	return err ? err : put(writer, zeros, padding);
 }
 
+int data_writer__record(struct data_writer *writer, enum data_record_type type, const void *body,
+			size_t len)
+{
+	return put_record(writer, (struct perf_event_header){.type = type}, body, len);
+}
+
+int data_writer__put(struct data_writer *writer, uint32_t type, uint16_t misc,
+		     struct byte_buffer *body)
+{
+	int err = body->has_failed ?
+			  failed(writer, ENOMEM) :
+			  put_record(writer, (struct perf_event_header){.type = type, .misc = misc},
+				     body->data, body->len);
+
+	byte_buffer__clear(body);
+	return err;
+}
+
 static bool has_feature(const struct data_writer *writer, int feature)
 {
-	return writer->features[feature].len || feature == FEATURE_STAT;
+	return writer->features[feature].len || (feature == FEATURE_STAT && writer->has_stat);
 }
 
 /* Write sections of a file, or records of a stream, without those too large for a record. */
@@ -158,7 +176,8 @@ static int put_stream_header(struct data_writer *writer, const struct data_attr 
 	for (int f = 0; f < NR_FEATURES && !err; f++) {
 		struct byte_buffer body = {};
 
-		if (!has_feature(writer, f))
+		/* Streams have build ids in the records of mappings. */
+		if (!has_feature(writer, f) || f == FEATURE_BUILD_ID)
 			continue;
 		byte_buffer__put_u64(&body, f);
 		byte_buffer__put(&body, writer->features[f].data, writer->features[f].len);
@@ -203,9 +222,10 @@ static int put_file_header(struct data_writer *writer, const struct data_attr *a
 }
 
 int data_writer__begin(struct data_writer *writer, const struct data_attr *attrs, int nr,
-		       const struct byte_buffer *features)
+		       const struct byte_buffer *features, bool has_stat)
 {
 	writer->features = features;
+	writer->has_stat = has_stat;
 	return writer->out.is_stream ? put_stream_header(writer, attrs, nr) :
 				       put_file_header(writer, attrs, nr);
 }

@@ -31,17 +31,27 @@ bool data_writer__is_stdout(const struct data_writer *writer);
 /**
  * data_writer__begin() - write what comes before the records
  * @attrs: @nr events; borrowed for the call
- * @features: by number, NR_FEATURES of them; empty ones are left out, but for FEATURE_STAT.
- *	Borrowed until the end
+ * @features: by number, NR_FEATURES of them; empty ones are left out. Borrowed until the end
+ * @has_stat: the records are counts: set FEATURE_STAT, which is empty
  *
  * Return: 0 or -errno after a message.
  */
 int data_writer__begin(struct data_writer *writer, const struct data_attr *attrs, int nr,
-		       const struct byte_buffer *features);
+		       const struct byte_buffer *features, bool has_stat);
 
 /** data_writer__record() - 0, -E2BIG: too large for a record; else -errno after a message */
 int data_writer__record(struct data_writer *writer, enum data_record_type type, const void *body,
 			size_t len);
+
+/**
+ * data_writer__put() - write a record as the kernel writes them, and free its body, even on failure
+ * @type: PERF_RECORD_* or enum data_record_type
+ * @misc: PERF_RECORD_MISC_*
+ *
+ * Return: 0 or -errno; without a message only -E2BIG.
+ */
+int data_writer__put(struct data_writer *writer, uint32_t type, uint16_t misc,
+		     struct byte_buffer *body);
 
 /** data_writer__flush() - let readers of a stream see it. Return: 0 or -errno after a message */
 int data_writer__flush(struct data_writer *writer);
