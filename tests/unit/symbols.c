@@ -367,6 +367,48 @@ static void test_records_of_processes_tell_their_mappings(void **state __unused)
 	process_table__clear(&table);
 }
 
+/* No process has numbers from here on. */
+#define NO_PID 5000000
+
+static void test_processes_that_ended_take_no_memory(void **state __unused)
+{
+	struct process_table table = {};
+	struct process_key late = {.pid = NO_PID + 1, .exec_id = EXEC_ID_LATEST};
+	struct process_key new = {.pid = NO_PID + 2999, .exec_id = EXEC_ID_LATEST};
+	struct process_key self = {.pid = getpid(), .exec_id = EXEC_ID_LATEST};
+	uint64_t offset;
+	int process, image;
+
+	assert_int_equal(process_table__begin(&table), 0);
+	apply(&table, NULL, comm_record(getpid(), getpid(), 0, "self"));
+	for (int i = 0; i < 3000; i++) {
+		apply(&table, NULL, fork_record(NO_PID + i, getpid()));
+		apply(&table, NULL,
+		      comm_record(NO_PID + i, NO_PID + i, PERF_RECORD_MISC_COMM_EXEC, "tool"));
+		apply(&table, NULL, mmap_record(NO_PID + i, 0x1000, "/bin/tool"));
+	}
+	process = process_table__find(&table, &late);
+	image = process_table__image(&table, process, &late, 1, &offset);
+	assert_int_equal(table.images[image].kind, IMAGE_JIT);
+	assert_int_equal(process_table__forget_ended(&table), 0);
+	/* Samples of it may not be collected yet. */
+	assert_string_equal(image_at(&table, &late, 0x1000), "/bin/tool");
+	apply(&table, NULL, fork_record(new.pid, getpid()));
+	apply(&table, NULL, mmap_record(new.pid, 0x1000, "/bin/new"));
+	assert_int_equal(process_table__forget_ended(&table), 0);
+	assert_int_equal(table.nr, 2);
+	assert_string_equal(image_at(&table, &new, 0x1000), "/bin/new");
+	/* Its place is that of another process now. */
+	process = process_table__find(&table, &late);
+	assert_int_not_equal(process_table__image(&table, process, &late, 1, &offset), image);
+	apply(&table, NULL, mmap_record(new.pid, 0x5000, "/bin/last"));
+	assert_string_equal(image_at(&table, &new, 0x5000), "/bin/last");
+	process = process_table__find(&table, &self);
+	image = process_table__image(&table, process, &self, (uintptr_t)getpid, &offset);
+	assert_int_equal(table.images[image].kind, IMAGE_FILE);
+	process_table__clear(&table);
+}
+
 static void test_records_of_bpf_programs_name_them(void **state __unused)
 {
 	struct symbol_table kernel = {};
@@ -632,6 +674,7 @@ int main(void)
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
 		cmocka_unit_test(test_records_of_processes_tell_their_mappings),
+		cmocka_unit_test(test_processes_that_ended_take_no_memory),
 		cmocka_unit_test(test_records_of_bpf_programs_name_them),
 		cmocka_unit_test(test_records_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),

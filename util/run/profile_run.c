@@ -60,6 +60,8 @@ static int collect(struct profile_run *run)
 		clock_ns() + (uint64_t)sample_source__collect_ms(run->source) * NSEC_PER_MSEC;
 	if (!err)
 		err = symbols__update(run->symbols);
+	if (!err)
+		err = symbols__forget_ended(run->symbols);
 	return err;
 }
 

@@ -75,7 +75,7 @@ static int jit_image(struct process_table *table, int process)
 
 	if (p->jit >= 0)
 		return p->jit;
-	key = xasprintf("jit %d", process);
+	key = xasprintf("jit %d", table->nr_images);
 	nr = key ? blob_set__add(&table->image_keys, key, strlen(key)) : -ENOMEM;
 	free(key);
 	if (nr < 0)
@@ -342,6 +342,59 @@ void process_table__lost(struct process_table *table)
 {
 	for (int i = 0; i < table->nr; i++)
 		latest(&table->processes[i])->is_read = false;
+}
+
+/* --- processes that have ended --- */
+
+/* So many processes take no memory worth the search. */
+#define FEW_PROCESSES 1024
+
+static void mark_ended(struct process_table *table)
+{
+	for (int i = 0; i < table->nr; i++) {
+		struct process *process = &table->processes[i];
+
+		process->has_ended =
+			newest(table, process->pid) != process || !is_that_process(process);
+	}
+}
+
+/* Return: 0, or -ENOMEM: some processes are not found any more, and read again. */
+static int remove_marked(struct process_table *table)
+{
+	int nr = table->nr, err = 0;
+
+	id_map__clear(&table->newest);
+	table->nr = 0;
+	for (int i = 0; i < nr; i++) {
+		struct process process = table->processes[i];
+
+		if (process.has_ended) {
+			clear_process(&process);
+			continue;
+		}
+		/* Those that began since have no marks. */
+		process.older = id_map__get(&table->newest, process.pid);
+		if (!err)
+			err = id_map__set(&table->newest, process.pid, table->nr);
+		table->processes[table->nr++] = process;
+	}
+	return err;
+}
+
+int process_table__forget_ended(struct process_table *table)
+{
+	int err = 0;
+
+	if (table->has_marks) {
+		err = remove_marked(table);
+		table->nr_left = table->nr;
+		table->has_marks = false;
+	} else if (table->nr > FEW_PROCESSES && table->nr > 2 * table->nr_left) {
+		mark_ended(table);
+		table->has_marks = true;
+	}
+	return err;
 }
 
 /* --- samples --- */

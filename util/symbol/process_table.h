@@ -36,12 +36,14 @@ struct process {
 	int64_t first_exec_id; /* of the first generation; -1: not known */
 	int older;	       /* the process that had the pid before; -1: none */
 	int jit;	       /* image of code without a file; -1: none yet */
+	bool has_ended;	       /* removed by the next process_table__forget_ended() */
 };
 
 /* All zero: empty. */
 struct process_table {
 	struct process *processes;
-	int nr;
+	int nr, nr_left;      /* nr_left: after ended ones were removed */
+	bool has_marks;	      /* some processes have has_ended */
 	struct id_map newest; /* of a pid: position */
 	struct image *images;
 	int nr_images;
@@ -72,6 +74,14 @@ int process_table__mapped(struct process_table *table, pid_t pid,
 
 /** process_table__lost() - records were lost: read /proc again where samples need it */
 void process_table__lost(struct process_table *table);
+
+/**
+ * process_table__forget_ended() - free the memory of processes that have ended
+ *
+ * Call it whenever all samples up to now were looked up: a process is removed by the second call after its
+ * end, or later. Positions of processes change, those of images do not. Return: 0 or -ENOMEM.
+ */
+int process_table__forget_ended(struct process_table *table);
 
 #define EXEC_ID_LATEST UINT32_MAX
 

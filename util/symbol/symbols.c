@@ -150,6 +150,11 @@ struct symbol_process *symbols__reader(const struct symbols *symbols)
 	return symbols->process;
 }
 
+int symbols__forget_ended(struct symbols *symbols)
+{
+	return process_table__forget_ended(&symbols->processes);
+}
+
 int symbols__process(struct symbols *symbols, const struct process_key *key)
 {
 	return process_table__find(&symbols->processes, key);

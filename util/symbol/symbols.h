@@ -47,7 +47,15 @@ int symbols__update(struct symbols *symbols);
  */
 int symbols__apply(struct symbols *symbols, const void *record, size_t len);
 
-/** symbols__process() - the number of a process in samples, or -ENOMEM */
+/**
+ * symbols__forget_ended() - free the memory of processes that have ended
+ *
+ * Call it after each collection, when the places of all samples are made. Places and their names stay. Return:
+ * 0 or -ENOMEM.
+ */
+int symbols__forget_ended(struct symbols *symbols);
+
+/** symbols__process() - the number of a process in samples, until symbols__forget_ended(); or -ENOMEM */
 int symbols__process(struct symbols *symbols, const struct process_key *key);
 
 /**
