@@ -52,6 +52,19 @@ number() {
 	[ "$(of_map untyped "$T/text")" = "    [03 00 00 00] 88 77 66 55 44 33 22 11" ]
 }
 
+@test "a signal ends the printing of maps" {
+	local session signal status
+	for signal in INT TERM; do
+		background "$T/text" perf profile -e cpu-clock --prog "$WORKLOADS/big_map.bpf.o" --dump-maps --timeout 100
+		session=$!
+		wait_for grep -qx '# map big:' "$T/text"
+		kill -$signal "$session"
+		status=0
+		wait "$session" || status=$?
+		[ $status -gt 128 ]
+	done
+}
+
 @test "without --dump-maps no map is printed, and CSV has the samples" {
 	profile -x, -- blend 20000 >"$T/csv"
 	refute grep -q map "$T/csv"

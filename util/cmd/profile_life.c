@@ -49,6 +49,13 @@ static void handle_signals(void)
 	sigaction(SIGPIPE, &pipe, NULL);
 }
 
+/* Nothing needs care any more: a signal ends perf at once. */
+static void release_signals(void)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
 /* --- texts --- */
 
 static char *target_text(const struct profile_cmd *cmd)
@@ -126,6 +133,16 @@ int profile_cmd__settle(struct profile_cmd *cmd, int first, int argc, char **arg
 	return STATUS_FAILED;
 }
 
+static enum stat_status dump_maps(struct profile_cmd *cmd)
+{
+	int err = prog_object__dump(cmd->run.prog, stdout);
+
+	cmd->has_lost_reader = err == -EPIPE;
+	if (err && err != -EPIPE)
+		pr_err("--dump-maps: %s", strerror(-err));
+	return err ? STATUS_FAILED : STATUS_OK;
+}
+
 int profile_cmd__run(struct profile_cmd *cmd)
 {
 	enum stat_status failed;
@@ -147,8 +164,9 @@ int profile_cmd__run(struct profile_cmd *cmd)
 		return STATUS_INVALID;
 	handle_signals();
 	failed = profile_run__once(&cmd->run, &status);
-	if (!failed && cmd->dump_maps && prog_object__dump(cmd->run.prog, stdout))
-		failed = STATUS_FAILED;
+	release_signals();
+	if (!failed && cmd->dump_maps)
+		failed = dump_maps(cmd);
 	if (symbols__nr_lost(cmd->run.symbols))
 		pr_warn("%" PRIu64
 			" records of new mappings were lost: some functions have no names",

@@ -134,9 +134,15 @@ struct dump {
 	char *key, *next, *value;
 };
 
+/* Names of types are those of the object: of anybody. */
 static void print_text(void *ctx, const char *format, va_list args)
 {
-	vfprintf(ctx, format, args);
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	printable__put(ctx, 0, text);
+	free(text);
 }
 
 static void print_bytes(FILE *out, const char *data, size_t size)
@@ -208,7 +214,7 @@ static void print_elements(struct dump *dump)
 	const char *before = NULL;
 	int fd = bpf_map__fd(dump->map);
 
-	while (nr-- && !bpf_map_get_next_key(fd, before, dump->next)) {
+	while (nr-- && !ferror(dump->out) && !bpf_map_get_next_key(fd, before, dump->next)) {
 		memcpy(dump->key, dump->next, bpf_map__key_size(dump->map));
 		before = dump->key;
 		if (!bpf_map_lookup_elem(fd, dump->key, dump->value))
@@ -239,6 +245,7 @@ static int dump_map(const struct prog_object *object, const struct bpf_map *map,
 	dump.key = buffers + (dump.value_size + 7) / 8 * 8;
 	dump.next = dump.key + bpf_map__key_size(map);
 	dump.types = dump.btf ? btf_dump__new(dump.btf, print_text, out, NULL) : NULL;
+	fflush(out); /* elements may take long */
 	print_elements(&dump);
 	btf_dump__free(dump.types);
 	return 0;
@@ -256,5 +263,7 @@ int prog_object__dump(const struct prog_object *object, FILE *out)
 			err = dump_map(object, map, out);
 	}
 	capability__lower();
-	return !err && fflush(out) ? -errno : err;
+	if (err)
+		return err;
+	return fflush(out) ? -errno : ferror(out) ? -EIO : 0;
 }
