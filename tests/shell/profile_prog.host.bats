@@ -52,6 +52,12 @@ number() {
 	[ "$(of_map untyped "$T/text")" = "    [03 00 00 00] 88 77 66 55 44 33 22 11" ]
 }
 
+@test "names of types cannot harm a terminal" {
+	LC_ALL=C sed 's/passed/\x1b[31mZ/g' "$PROG" >"$T/evil.o"
+	perf profile -e cpu-clock -F 1000 --prog "$T/evil.o" --dump-maps -- blend 20000 >"$T/text"
+	of_map by_task "$T/text" | grep -qF '.\033[31mZ = '
+}
+
 @test "a signal ends the printing of maps" {
 	local session signal status
 	for signal in INT TERM; do

@@ -139,7 +139,7 @@ static enum stat_status dump_maps(struct profile_cmd *cmd)
 
 	cmd->has_lost_reader = err == -EPIPE;
 	if (err && err != -EPIPE)
-		pr_err("--dump-maps: %s", strerror(-err));
+		pr_err("writing the profile failed: %s", strerror(-err));
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
