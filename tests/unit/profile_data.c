@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Profiles in perf.data: what other readers find in it, and the same profile read again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "said.h"
+#include "util/data/profile_format.h"
+#include "util/data/profile_record.h"
+#include "util/data/profile_replay.h"
+#include "util/data/reader.h"
+#include "util/data/writer.h"
+#include "util/event/evlist.h"
+#include "util/event/pmu.h"
+#include "util/lib/byte_buffer.h"
+#include "util/lib/util.h"
+#include "util/profile/profile_options.h"
+#include "util/profile/profile_report.h"
+#include "util/profile/samples.h"
+#include "util/sample/sampler.h"
+#include "util/symbol/symbols.h"
+
+/* No process has this number, so all that is known about it comes from records. */
+#define PID 4999999
+
+static char dir[] = "/tmp/profile_data.XXXXXX";
+
+static int make_dir(void **state __unused)
+{
+	return mkdtemp(dir) && !chdir(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state __unused)
+{
+	unlink("x");
+	unlink("x.old");
+	return chdir("/") || rmdir(dir);
+}
+
+/* --- a profile of two programs --- */
+
+struct world {
+	struct pmus *pmus;
+	struct symbols *symbols;
+	struct samples samples;
+	struct cgroup_names cgroups;
+	struct profile_options options;
+	struct evlist *events;
+	struct sample_account accounts[2];
+};
+
+static struct world *begin(void)
+{
+	static const uint64_t accounts[] = {12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1};
+	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_CPU_CLOCK};
+	struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE};
+	struct world *world = calloc(1, sizeof(*world));
+
+	world->pmus = pmus__new("/nonexistent");
+	world->symbols = symbols__new();
+	world->samples.symbols = world->symbols;
+	world->samples.has_mappings = true;
+	world->samples.key = SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK | SAMPLE_COMM |
+			     SAMPLE_PROCESS | SAMPLE_THREAD | SAMPLE_CGROUP | SAMPLE_CPU |
+			     SAMPLE_PRIO | SAMPLE_ADDR;
+	world->options.cgroups = &world->cgroups;
+	world->options.csv_sep = ",";
+	world->events = evlist__new();
+	evlist__add(world->events, evsel__new(&clock, "cpu-clock"));
+	evlist__add(world->events, evsel__new(&cycles, "cycles"));
+	assert_int_equal(cgroup_names__add(&world->cgroups, 77, "/web"), 0);
+	memcpy(&world->accounts[0], accounts, sizeof(accounts));
+	memcpy(&world->accounts[1], accounts, sizeof(accounts));
+	return world;
+}
+
+static void end(struct world *world)
+{
+	samples__reset(&world->samples);
+	symbols__delete(world->symbols);
+	evlist__delete(world->events);
+	cgroup_names__clear(&world->cgroups);
+	pmus__delete(world->pmus);
+	free(world);
+}
+
+static void apply(struct world *world, uint32_t type, uint16_t misc, struct byte_buffer *body)
+{
+	struct byte_buffer record = {};
+	struct perf_event_header header = {.type = type, .misc = misc};
+
+	byte_buffer__pad(body, 8);
+	header.size = sizeof(header) + body->len;
+	byte_buffer__put(&record, &header, sizeof(header));
+	byte_buffer__put(&record, body->data, body->len);
+	assert_int_equal(symbols__apply(world->symbols, record.data, record.len), 0);
+	byte_buffer__clear(&record);
+	byte_buffer__clear(body);
+}
+
+/* A program is executed, whose code is at 0x400000 as that of any other. */
+static void exec(struct world *world, const char *comm, const char *path)
+{
+	struct byte_buffer body = {};
+
+	byte_buffer__put_u32(&body, PID);
+	byte_buffer__put_u32(&body, PID);
+	byte_buffer__put_text(&body, comm);
+	apply(world, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, &body);
+	byte_buffer__put_u32(&body, PID);
+	byte_buffer__put_u32(&body, PID);
+	byte_buffer__put_u64(&body, 0x400000);
+	byte_buffer__put_u64(&body, 0x10000);
+	byte_buffer__put_u64(&body, 0x1000);
+	byte_buffer__put_u64(&body, 0); /* device */
+	byte_buffer__put_u64(&body, 4711);
+	byte_buffer__put_u64(&body, 0);
+	byte_buffer__put_u64(&body, 0); /* protection and flags */
+	byte_buffer__put_text(&body, path);
+	apply(world, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, &body);
+}
+
+static void add(struct world *world, const char *comm, uint32_t exec_id, uint64_t first,
+		uint64_t nr)
+{
+	static const uint64_t kernel[] = {0x30, 0x20};
+	const uint64_t user[] = {first, 0x400800, 0x9000};
+	const struct sample_entry sample = {
+		.event = nr % 2,
+		.cpu = nr % 3,
+		.pid = PID,
+		.tid = PID,
+		.exec_id = exec_id,
+		.comm = comm,
+		.prio = 120,
+		.cgroup = nr % 2 ? 77 : 78,
+		.addr = 0x1000 * nr,
+		.kernel_ips = kernel,
+		.nr_kernel = nr % 2 ? 2 : 0,
+		.user_ips = user,
+		.nr_user = 3,
+		.is_truncated = nr % 4 == 0,
+		.nr_samples = nr,
+		.weight = 100 * nr,
+	};
+
+	assert_int_equal(samples__add(&world->samples, &sample), 0);
+}
+
+/* Samples of two programs of one process, in turn. */
+static struct world *two_programs(void)
+{
+	struct world *world = begin();
+
+	exec(world, "first", "/bin/first");
+	exec(world, "second", "/bin/second");
+	for (uint64_t i = 0; i < 8; i++) {
+		add(world, "first", 5, 0x400100 + i, 2 * i + 1);
+		add(world, "second", 6, 0x400100 + i, 2 * i + 2);
+	}
+	assert_int_equal(symbols__resolve(world->symbols, NULL, NULL), 0);
+	return world;
+}
+
+static struct profile_report report_of(const struct world *world)
+{
+	return (struct profile_report){
+		.options = &world->options,
+		.samples = &world->samples,
+		.events = world->events,
+		.accounts = world->accounts,
+		.target = "system wide",
+		.rate = "99 Hz",
+		.time_ns = 1500000000,
+		.elapsed_ns = 1400000000,
+	};
+}
+
+static void write_profile(struct world *world, const char *path)
+{
+	static char *argv[] = {"profile"};
+	const struct profile_report report = report_of(world);
+	const struct profile_source source = {
+		.report = &report,
+		.key = world->samples.key,
+		.rate_kind = SAMPLE_BY_FREQ,
+		.rate = 99,
+		.pmus = world->pmus,
+		.argc = 1,
+		.argv = argv,
+	};
+	struct profile_record *record;
+
+	assert_int_equal(profile_record__new(path, &record), 0);
+	assert_int_equal(profile_record__write(record, &source), 0);
+	profile_record__delete(record);
+}
+
+/* --- as others read it --- */
+
+/* The mappings, of which the last one with an address counts, and the name of the thread. */
+struct state {
+	struct {
+		uint64_t start, end;
+		char path[16];
+	} mappings[64];
+	int nr_mappings;
+	char comm[16];
+	int nr_samples;
+	uint64_t weight;
+};
+
+static void take_mapping(struct state *state, struct byte_reader body)
+{
+	int nr = state->nr_mappings++;
+
+	assert_in_range(state->nr_mappings, 1, 64);
+	assert_int_equal(byte_reader__u32(&body), PID);
+	byte_reader__u32(&body);
+	state->mappings[nr].start = byte_reader__u64(&body);
+	state->mappings[nr].end = state->mappings[nr].start + byte_reader__u64(&body);
+	assert_int_equal(byte_reader__u64(&body), 0x1000);
+	byte_reader__skip(&body, 24 + 8);
+	snprintf(state->mappings[nr].path, sizeof(state->mappings[nr].path), "%s",
+		 byte_reader__text(&body));
+}
+
+static const char *mapped_at(const struct state *state, uint64_t address)
+{
+	for (int i = state->nr_mappings - 1; i >= 0; i--) {
+		if (state->mappings[i].start <= address && address < state->mappings[i].end)
+			return state->mappings[i].path;
+	}
+	return "";
+}
+
+/* Check that the code of a sample is of the program that the thread is named after. */
+static void take_sample(struct state *state, struct byte_reader body)
+{
+	uint64_t nr_frames, ip;
+	bool is_user = false;
+
+	byte_reader__u64(&body);
+	ip = byte_reader__u64(&body);
+	byte_reader__skip(&body, 3 * sizeof(uint64_t)); /* thread, data address, CPU */
+	state->weight += byte_reader__u64(&body);
+	nr_frames = byte_reader__u64(&body);
+	for (uint64_t i = 0; i < nr_frames; i++) {
+		uint64_t frame = byte_reader__u64(&body);
+
+		is_user |= frame == PERF_CONTEXT_USER;
+		if (i == 1)
+			assert_int_equal(frame, ip);
+		if (is_user && frame >> 16 == 0x40)
+			assert_string_equal(mapped_at(state, frame) + strlen("/bin/"), state->comm);
+	}
+	assert_true(is_user);
+	state->nr_samples++;
+}
+
+static void take_comm(struct state *state, struct byte_reader body)
+{
+	assert_int_equal(byte_reader__u32(&body), PID);
+	assert_int_equal(byte_reader__u32(&body), PID);
+	snprintf(state->comm, sizeof(state->comm), "%s", byte_reader__text(&body));
+}
+
+static void test_two_programs_of_one_process_are_told_apart(void **state __unused)
+{
+	struct world *world = two_programs();
+	struct data_reader *reader;
+	struct data_record record;
+	struct state seen = {};
+
+	write_profile(world, "x");
+	assert_int_equal(data_reader__open("x", &reader), 0);
+	while (data_reader__next(reader, &record) == 1) {
+		if (record.type == PERF_RECORD_MMAP2)
+			take_mapping(&seen, record.body);
+		else if (record.type == PERF_RECORD_COMM)
+			take_comm(&seen, record.body);
+		else if (record.type == PERF_RECORD_SAMPLE)
+			take_sample(&seen, record.body);
+	}
+	assert_int_equal(seen.nr_samples, 16);
+	assert_int_equal(seen.weight, 13600);
+	/* The programs take turns at one address. */
+	assert_int_equal(seen.nr_mappings, 16);
+	data_reader__delete(reader);
+	end(world);
+}
+
+/* --- read again --- */
+
+static char *print(const struct profile_report *report)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(profile_report__print(out, report), 0);
+	fclose(out);
+	return text;
+}
+
+static struct profile_report report_again(const struct world *world,
+					  const struct profile_replay *replay,
+					  const struct profile_options *options)
+{
+	struct profile_report report = report_of(world);
+
+	report.options = options;
+	report.samples = &replay->samples;
+	report.events = replay->events;
+	report.accounts = replay->accounts;
+	report.target = replay->target;
+	report.time_ns = replay->time_ns;
+	report.elapsed_ns = replay->elapsed_ns;
+	return report;
+}
+
+static void same_again(struct world *world, const struct profile_replay *replay, const char *sort)
+{
+	struct profile_report live = report_of(world), again;
+	struct profile_options options;
+	char *want, *text;
+
+	assert_int_equal(sort_keys__parse(&world->options.sort, sort), 0);
+	options = world->options;
+	options.cgroups = &replay->cgroups;
+	again = report_again(world, replay, &options);
+	want = print(&live);
+	text = print(&again);
+	assert_true(strlen(want) > 100);
+	assert_string_equal(text, want);
+	free(want);
+	free(text);
+}
+
+static void check_views(struct world *world, const char *path)
+{
+	struct profile_replay replay = {};
+
+	assert_int_equal(profile_replay__read(&replay, path), 0);
+	assert_int_equal(replay.key, world->samples.key);
+	assert_int_equal(replay.rate, 99);
+	for (enum profile_view view = VIEW_LIST; view <= VIEW_FOLDED; view++) {
+		for (enum profile_format format = FORMAT_TEXT; format <= FORMAT_JSON; format++) {
+			world->options.view = view;
+			world->options.format = format;
+			same_again(world, &replay, "dso,sym");
+			same_again(world, &replay, "comm,pid,tid,cpu,cgroup,prio,ip,page,daddr");
+		}
+	}
+	profile_replay__clear(&replay);
+}
+
+static void test_a_profile_that_is_read_prints_the_same(void **state __unused)
+{
+	struct world *world = two_programs();
+
+	write_profile(world, "x");
+	check_views(world, "x");
+	end(world);
+}
+
+static void test_a_stream_that_is_read_prints_the_same(void **state __unused)
+{
+	struct world *world = two_programs();
+	int in = dup(STDIN_FILENO), out[2];
+	char *path;
+
+	/* The profile fits into the pipe. */
+	assert_int_equal(pipe(out), 0);
+	assert_int_equal(dup2(out[0], STDIN_FILENO), STDIN_FILENO);
+	path = xasprintf("/dev/fd/%d", out[1]);
+	write_profile(world, path);
+	free(path);
+	close(out[1]);
+	check_views(world, "-");
+	dup2(in, STDIN_FILENO);
+	close(in);
+	close(out[0]);
+	end(world);
+}
+
+static void test_frames_can_be_left_out(void **state __unused)
+{
+	struct world *world = two_programs();
+	struct profile_replay replay = {.samples.no_user = true};
+	uint64_t nr = 0;
+
+	write_profile(world, "x");
+	assert_int_equal(profile_replay__read(&replay, "x"), 0);
+	for (int i = 0; i < replay.samples.keys.nr; i++) {
+		const int *places;
+
+		assert_int_equal(samples__get(&replay.samples, i, &places)->nr_user, 0);
+		nr += replay.samples.sums[i].nr;
+	}
+	assert_int_equal(nr, 136);
+	profile_replay__clear(&replay);
+	end(world);
+}
+
+/* --- faulty files --- */
+
+static void assert_refused(const char *path, const char *why)
+{
+	struct profile_replay replay = {};
+	struct said said;
+	char *text;
+
+	said__begin(&said);
+	assert_int_equal(profile_replay__read(&replay, path), -EINVAL);
+	text = said__end(&said);
+	assert_non_null(strstr(text, why));
+	/* One line. */
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	free(text);
+	profile_replay__clear(&replay);
+}
+
+static void test_a_file_that_was_cut_off_is_refused(void **state __unused)
+{
+	struct world *world = two_programs();
+	struct stat st;
+
+	write_profile(world, "x");
+	assert_int_equal(stat("x", &st), 0);
+	while (st.st_size) {
+		st.st_size -= st.st_size < 13 ? st.st_size : 13;
+		assert_int_equal(truncate("x", st.st_size), 0);
+		assert_refused("x", "perf");
+	}
+	end(world);
+}
+
+/* A file that is written by hand: an event, the head of a profile, a place, a name, then a record. */
+static struct data_writer *begin_file(struct byte_buffer *features, uint32_t version)
+{
+	static uint64_t id = 1;
+	const struct data_attr attr = {
+		.attr = {.size = sizeof(attr.attr), .sample_type = profile_sample_type(0)},
+		.ids = &id,
+		.nr_ids = 1};
+	struct byte_buffer body = {};
+	struct data_writer *writer;
+
+	byte_buffer__put_u32(features, 1);
+	byte_buffer__put_u32(features, sizeof(attr.attr));
+	byte_buffer__put(features, &attr.attr, sizeof(attr.attr));
+	byte_buffer__put_u32(features, 1);
+	byte_buffer__put_string(features, "cycles");
+	byte_buffer__put_u64(features, id);
+	assert_int_equal(data_writer__open("x", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, &attr, 1, features - FEATURE_EVENT_DESC, false),
+			 0);
+	byte_buffer__put_u64(&body, UPDATE_PROFILE);
+	byte_buffer__put_u64(&body, id);
+	byte_buffer__put_u32(&body, version);
+	byte_buffer__put(&body, (uint64_t[5]){}, 4 + 8 + 3 * 8);
+	byte_buffer__put_text(&body, "target");
+	assert_int_equal(data_writer__put(writer, RECORD_EVENT_UPDATE, 0, &body), 0);
+	return writer;
+}
+
+struct fault {
+	const char *why;
+	uint32_t type;
+	uint64_t words[14];
+	int nr_words;
+};
+
+static void check_fault(const struct fault *fault, uint32_t version)
+{
+	static const uint64_t place[] = {UPDATE_PLACES, 1, 0x40, 0, 0, 0x626100630062};
+	static const uint64_t comm[] = {12ULL << 32 | 11, 'c'};
+	struct byte_buffer features[NR_FEATURES] = {}, body = {};
+	struct data_writer *writer = begin_file(&features[FEATURE_EVENT_DESC], version);
+
+	byte_buffer__put(&body, place, sizeof(place));
+	assert_int_equal(data_writer__put(writer, RECORD_EVENT_UPDATE, 0, &body), 0);
+	byte_buffer__put(&body, comm, sizeof(comm));
+	assert_int_equal(data_writer__put(writer, PERF_RECORD_COMM, 0, &body), 0);
+	for (int i = 0; i < 2; i++) {
+		byte_buffer__put(&body, fault->words, fault->nr_words * sizeof(uint64_t));
+		assert_int_equal(data_writer__put(writer, fault->type, 0, &body), 0);
+	}
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	byte_buffer__clear(&features[FEATURE_EVENT_DESC]);
+	if (fault->why)
+		assert_refused("x", fault->why);
+}
+
+/* Words of a sample: id, ip, thread, weight, number of frames, raw size and flags, number, prio and frames, place. */
+#define THREAD		     (12ULL << 32 | 11)
+#define RAW(size)	     (size)
+#define FRAMES(kernel, user) ((uint64_t)(user) << 48 | (uint64_t)(kernel) << 32)
+
+static void test_records_that_cannot_be_are_refused(void **state __unused)
+{
+	static const struct fault faults[] = {
+		{"an event that was not described", PERF_RECORD_SAMPLE, {2}, 9},
+		{"an event that was not described", RECORD_EVENT_UPDATE, {UPDATE_ACCOUNT, 3}, 2},
+		{"cut off: an account", RECORD_EVENT_UPDATE, {UPDATE_ACCOUNT, 1}, 4},
+		{"cut off: a sample", PERF_RECORD_SAMPLE, {1, 0, THREAD, 1, 1ULL << 61}, 9},
+		{"cut off: a sample", PERF_RECORD_SAMPLE, {1, 0, THREAD, 1, 5}, 9},
+		{"a sample without its names", PERF_RECORD_SAMPLE, {1, 0, THREAD, 1, 0, RAW(8)}, 9},
+		{"a sample without its names",
+		 PERF_RECORD_SAMPLE,
+		 {1, 0, THREAD, 1, 0, RAW(29)},
+		 9},
+		{"a stack of more frames than can be",
+		 PERF_RECORD_SAMPLE,
+		 {1, 0, THREAD, 1, 0, RAW(28), 1, FRAMES(128, 0), 0},
+		 9},
+		{"a frame without a name",
+		 PERF_RECORD_SAMPLE,
+		 {1, 0, THREAD, 1, 0, RAW(28), 1, FRAMES(1, 0), 1},
+		 9},
+		{"a frame without a name",
+		 PERF_RECORD_SAMPLE,
+		 {1, 0, THREAD, 1, 0, RAW(28), 1, FRAMES(2, 1), 0},
+		 9},
+		{"a sample of a thread without a name",
+		 PERF_RECORD_SAMPLE,
+		 {1, 0, 11, 1, 0, RAW(28), 1, FRAMES(1, 0), 0},
+		 9},
+		{"the sum of the samples is too large",
+		 PERF_RECORD_SAMPLE,
+		 {1, 0, THREAD, 1ULL << 63, 0, RAW(28), 1, FRAMES(1, 0), 0},
+		 9},
+		{"two functions at one address",
+		 RECORD_EVENT_UPDATE,
+		 {UPDATE_PLACES, 1, 0x40, 0, 0, 0x626100630062},
+		 6},
+		{"a function that cannot be",
+		 RECORD_EVENT_UPDATE,
+		 {UPDATE_PLACES, 1, 0x50, 0, 1, 0x626100630062},
+		 6},
+		{"a function that cannot be",
+		 RECORD_EVENT_UPDATE,
+		 {UPDATE_PLACES, 1, 0x50, 0, 0, -1ULL},
+		 6},
+		{"a file that cannot be", RECORD_EVENT_UPDATE, {UPDATE_IMAGES, 1, 0, 'x'}, 4},
+		{"a file that cannot be", RECORD_EVENT_UPDATE, {UPDATE_IMAGES, 1, 4, 'x'}, 4},
+		{"a cgroup without a name", PERF_RECORD_CGROUP, {0, 'x'}, 2},
+		{"cut off: the name of a thread", PERF_RECORD_COMM, {THREAD, -1ULL}, 2},
+		{"a second profile", RECORD_EVENT_UPDATE, {UPDATE_PROFILE, 1, PROFILE_VERSION}, 9},
+	};
+	const struct fault none = {
+		NULL,
+		PERF_RECORD_SAMPLE,
+		{1, 0, THREAD, 1, 0, RAW(28), 1, FRAMES(1, 0), 0},
+		9,
+	};
+	struct profile_replay replay = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		check_fault(&faults[i], PROFILE_VERSION);
+	check_fault(&none, PROFILE_VERSION);
+	assert_int_equal(profile_replay__read(&replay, "x"), 0);
+	assert_int_equal(replay.samples.sums[0].weight, 2);
+	profile_replay__clear(&replay);
+	check_fault(&(struct fault){"a profile of another version of perf", 0, {}, 0},
+		    PROFILE_VERSION + 1);
+}
+
+static int put_sample(struct data_writer *writer, const void *data, size_t len)
+{
+	struct byte_buffer body = {};
+
+	byte_buffer__put(&body, data, len);
+	return data_writer__put(writer, PERF_RECORD_SAMPLE, 0, &body);
+}
+
+static void test_other_files_are_refused(void **state __unused)
+{
+	struct byte_buffer features[NR_FEATURES] = {};
+	struct data_writer *writer;
+	uint64_t body[4] = {};
+
+	assert_int_equal(data_writer__open("x", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, NULL, 0, features, true), 0);
+	assert_int_equal(data_writer__record(writer, RECORD_STAT_ROUND, body, sizeof(body)), 0);
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	assert_refused("x", "no profile: not written by perf profile -o");
+	assert_int_equal(data_writer__open("x", &writer), 0);
+	assert_int_equal(data_writer__begin(writer, NULL, 0, features, false), 0);
+	assert_int_equal(put_sample(writer, body, sizeof(body)), 0);
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	assert_refused("x",
+		       "not written by perf profile -o (perf report of Linux reads other files)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_programs_of_one_process_are_told_apart),
+		cmocka_unit_test(test_a_profile_that_is_read_prints_the_same),
+		cmocka_unit_test(test_a_stream_that_is_read_prints_the_same),
+		cmocka_unit_test(test_frames_can_be_left_out),
+		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),
+		cmocka_unit_test(test_records_that_cannot_be_are_refused),
+		cmocka_unit_test(test_other_files_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
