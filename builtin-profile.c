@@ -6,6 +6,7 @@
 #include "util/cmd/profile_diff.h"
 #include "util/cmd/profile_life.h"
 #include "util/cmd/profile_parse.h"
+#include "util/cmd/profile_stored.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/profile_report.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Show the progress of symbols that take longer. */
@@ -61,9 +63,12 @@ static int report(void *ctx, const struct profile_round *round)
 	if (!err)
 		err = profile_files__write(&cmd->files, &page);
 	if (!err)
+		err = profile_cmd__record(cmd, &page);
+	if (!err && !(cmd->data_path && !strcmp(cmd->data_path, "-")))
 		err = profile_report__print(stdout, &page);
 	cmd->has_lost_reader = err == -EPIPE;
-	if (!err && (cmd->options.view != VIEW_LIST || profile_files__has_any(&cmd->files)))
+	if (!err && (cmd->options.view != VIEW_LIST || cmd->data_path ||
+		     profile_files__has_any(&cmd->files)))
 		warn_of_flat_stacks(cmd);
 	return err;
 }
@@ -74,6 +79,9 @@ static int profile(struct profile_cmd *cmd, int argc, char **argv)
 
 	if (first < 0)
 		return -first;
+	/* A command of that name follows "--". */
+	if (argv[first] && !strcmp(argv[first], "report") && strcmp(argv[first - 1], "--"))
+		return profile_stored(cmd, argc - first, argv + first);
 	if (cmd->diff) {
 		msg__set_verbose(cmd->verbose);
 		return profile_diff(cmd, argc - first, argv + first);
@@ -84,7 +92,7 @@ static int profile(struct profile_cmd *cmd, int argc, char **argv)
 
 int cmd_profile(int argc, char **argv)
 {
-	struct profile_cmd cmd = {.run.report = report};
+	struct profile_cmd cmd = {.run.report = report, .argc = argc, .argv = argv};
 	int status;
 
 	cmd.run.ctx = &cmd;

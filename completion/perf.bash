@@ -44,7 +44,7 @@ _perf_value() {
 	--ip) _perf_reply -W "symbol address page" -- "$cur" ;;
 	--data) _perf_reply -W "address page" -- "$cur" ;;
 	-s | --sort)
-		[[ $command == profile || $command == top ]] || return 0
+		[[ $command == profile* || $command == top ]] || return 0
 		base=${cur%"${cur##*,}"}
 		_perf_list "$base" "${cur##*,}" comm pid tid cpu cgroup prio dso sym ip page daddr
 		;;
@@ -104,6 +104,10 @@ _perf() {
 		[[ ${words[2]} == record ]] && first=3
 		[[ ${words[2]} == report ]] && first=3 && command="stat report"
 	fi
+	if [[ $command == profile && ${#words[@]} -gt 3 && ${words[2]} == report ]]; then
+		first=3
+		command="profile report"
+	fi
 
 	# What the word under the cursor is: the value of an option, an option, or part of a command.
 	# shellcheck disable=SC2086 # one word or two
@@ -150,7 +154,10 @@ _perf() {
 	elif [[ $command == stat ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "record report" -- "$cur"; compgen -c -- "$cur")
 	elif [[ $command == profile ]]; then
-		_perf_reply -c -- "$cur"
+		mapfile -t COMPREPLY < <(compgen -W report -- "$cur"; compgen -c -- "$cur")
+	elif [[ $command == "profile report" ]]; then
+		compopt -o filenames 2>/dev/null || :
+		_perf_reply -f -- "$cur"
 	fi
 
 	# Readline replaces only what follows the last of its word breaks.

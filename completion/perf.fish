@@ -43,6 +43,9 @@ function __perf_command
     if test "$command" = stat
         contains -- "$words[1]" report; and return
         contains -- "$words[1]" record; and set -e words[1]
+    else if contains -- "$words[1]" report
+        __fish_complete_path (commandline -ct)
+        return
     end
     while set -q words[1]
         set -l word $words[1]
@@ -98,7 +101,7 @@ function __perf_options
                     set args $args -x -a '(ls /sys/bus/event_source/devices)'
                 case sort
                     set args $args -x
-                    contains -- "$command" profile top; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
+                    contains -- "$command" profile "profile report" top; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
                 case call-graph
                     set args $args -x -a 'caller callee fp'
                 case uid
@@ -133,9 +136,11 @@ complete -c perf -n "__perf_is list" -a 'hw sw cache tracepoint pmu sdt metric m
 complete -c perf -n "__perf_is stat" -a '(__perf_command)'
 complete -c perf -n "__perf_is profile" -a '(__perf_command)'
 complete -c perf -n "__perf_is stat; and test (count (commandline -opc)) = 2" -a 'record report'
+complete -c perf -n "__perf_is profile; and test (count (commandline -opc)) = 2" -a report
 __perf_options stat
 __perf_options stat report
 __perf_options profile
+__perf_options profile report
 __perf_options top
 __perf_options list
 __perf_options config

@@ -33,7 +33,7 @@ complete_zsh() {
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
 	local command option
-	for command in stat "stat report" profile top script list config "bperf list" "bperf prune" "bperf verify"; do
+	for command in stat "stat report" profile "profile report" top script list config "bperf list" "bperf prune" "bperf verify"; do
 		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
 		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 2 ]
@@ -81,6 +81,10 @@ completes() {
 	completes bash "perf profile --ip=pa" page
 	completes bash "perf profile -e page-f" page-faults
 	completes bash "perf profile -g en" env
+	completes bash "perf profile -o /et" /etc
+	completes bash "perf profile rep" report
+	completes bash "perf profile report /et" /etc
+	completes bash "perf profile report -s comm,sy" comm,sym
 	completes bash "perf top -s comm,sy" comm,sym
 	completes bash "perf top --call-graph cal" callee
 	completes bash "perf top -e page-f" page-faults
@@ -108,6 +112,7 @@ completes() {
 		completes zsh "perf stat -" '*-e[events to count\: perf list]:event:_perf_events'
 	completes zsh "perf stat -" '*--per-cache=-[a row for each cache]::level:(L1 L2 L3 L4)'
 	completes zsh "perf stat report -" '*-i[read this file; -\: standard input]:file:_files'
+	completes zsh "perf profile report -" ':file:_files'
 	completes zsh "perf stat record -" '*--metrics-file[a file or directory that defines metrics and events]:file:_files'
 	completes zsh "perf stat -" '*--metrics-file[a file or directory that defines metrics and events]:file:_files'
 }
@@ -124,6 +129,9 @@ completes() {
 	completes fish "perf stat rec" record
 	completes fish "perf stat record -e cs en" env
 	completes fish "perf stat report --in" --input
+	completes fish "perf profile rep" report
+	completes fish "perf profile report --flamegr" --flamegraph
+	completes fish "perf profile report /et" /etc/
 	completes fish "perf list metricg" metricgroup
 	completes fish "perf list b" bpf
 	completes fish "perf bperf li" list

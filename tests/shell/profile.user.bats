@@ -3,6 +3,7 @@
 # perf profile refuses what it cannot do, with one line that names the reason.
 
 load helpers
+load record
 
 T=$BATS_TEST_TMPDIR
 
@@ -68,7 +69,7 @@ wrong() {
 	invalid "--no-children requires -g" --no-children
 	invalid "--kernel-callchains and --user-callchains are mutually exclusive" -g --kernel-callchains --user-callchains
 	invalid "--call-graph: caller and callee are mutually exclusive" --call-graph=caller,callee
-	invalid "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph or --pprof" --user-callchains
+	invalid "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph, --pprof or -o" --user-callchains
 	invalid "-u and -p or -t are mutually exclusive" -u root -p 1
 	invalid "-u samples processes that run already: give the command without it" -u root -- true
 	invalid "cgroups are sampled in all tasks: without -p, -t and -u" -G / -p 1
@@ -103,6 +104,43 @@ wrong() {
 	END
 }
 
-@test "-o is no option yet" {
-	fails_with 129 'perf profile: unknown switch `o'"'" perf profile -o x
+@test "perf.data that cannot be written is refused" {
+	invalid "-o and -I are mutually exclusive" -o x -I 100
+	invalid "--ip has no stacks: without -g, --stacks and --folded" -o x --ip
+	refused 1 perf profile -o . -e cpu-clock true <<<'perf profile: cannot write .: Is a directory'
+	refused 1 perf profile -o no/x -e cpu-clock true <<<'perf profile: cannot write no/x: No such file or directory'
+}
+
+@test "perf profile report refuses options that sample" {
+	local option
+	for option in -a "-C 0" "-p 1" "-t 1" "-u root" "-e cs" "-F 99" "-c 9" "-G /" "--for-each-cgroup /" "-D 1" "--timeout 1" \
+		"-I 100" "--interval-count 1" "--range main" "--prog x" --dump-maps --idle --no-bpf -i "--control fifo:x"; do
+		# shellcheck disable=SC2086 # an option and its value
+		invalid "report reads a file, and samples nothing: without a target, event or time" report $option x
+		# shellcheck disable=SC2086
+		invalid "report reads a file, and samples nothing: without a target, event or time" $option report x
+	done
+	for option in "--max-stack 3" --kernel-callchains --user-callchains; do
+		# shellcheck disable=SC2086
+		invalid "report prints the stacks of the file: without --max-stack, --kernel-callchains and --user-callchains" report $option x
+	done
+	for option in "-o y" "--diff y"; do
+		# shellcheck disable=SC2086
+		invalid "report prints a file: without -o and --diff" report $option x
+	done
+	invalid "-x and -j are mutually exclusive" report -x, -j x
+	invalid "--diff and -o are mutually exclusive" -o x --diff y z
+	invalid "report: one file at a time: 'y' is another one" report x y
+	wrong "unknown switch \`w'" report -w
+}
+
+@test "perf profile report refuses files that are no profile" {
+	cd "$BATS_TEST_TMPDIR"
+	refused 1 perf profile report x <<<'perf profile: cannot read x: No such file or directory'
+	echo a longer text >x
+	refused 22 perf profile report x <<<'perf profile: x: at byte 0: not perf.data: it does not begin with PERFILE2'
+	perf stat record -o counts -e duration_time true >/dev/null 2>&1
+	refused 22 perf profile report counts <<<"perf profile: counts: at byte $(($(u64 counts 40) + $(u64 counts 48))): no profile: not written by perf profile -o"
+	: >empty
+	refused 22 perf profile report empty <<<'perf profile: empty: at byte 0: not perf.data: it does not begin with PERFILE2'
 }

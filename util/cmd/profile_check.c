@@ -21,7 +21,8 @@
 
 static bool has_stacks(const struct profile_cmd *cmd)
 {
-	return cmd->g || cmd->stacks || cmd->folded || profile_files__has_any(&cmd->files);
+	return cmd->g || cmd->stacks || cmd->folded || cmd->data_path ||
+	       profile_files__has_any(&cmd->files);
 }
 
 int profile_cmd__check_files(const struct profile_cmd *cmd)
@@ -42,7 +43,17 @@ int profile_cmd__check_files(const struct profile_cmd *cmd)
 	return -EINVAL;
 }
 
-static int check_conflicts(const struct profile_cmd *cmd)
+bool profile_cmd__is_sampling(const struct profile_cmd *cmd)
+{
+	const struct target *target = &cmd->run.base.target;
+
+	return target->system_wide || target->cpu_list || target__is_attached(target) ||
+	       cmd->user || cmd->run.events->nr || cmd->has_rate || cmd->has_G ||
+	       cmd->each_cgroup || cmd->control_spec || cmd->run.base.timeout_ms ||
+	       cmd->run.base.delay_ms || cmd->run.base.config.options.interval_ms;
+}
+
+int profile_cmd__check_conflicts(const struct profile_cmd *cmd)
 {
 	const struct target *target = &cmd->run.base.target;
 	const struct {
@@ -67,11 +78,13 @@ static int check_conflicts(const struct profile_cmd *cmd)
 		{cmd->only_kernel_chains && cmd->only_user_chains,
 		 "--kernel-callchains and --user-callchains are mutually exclusive"},
 		{(cmd->only_kernel_chains || cmd->only_user_chains) && !has_stacks(cmd),
-		 "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph or --pprof"},
+		 "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph, --pprof or -o"},
 		{cmd->files.paths[PROFILE_FLAMEGRAPH] && cmd->run.base.config.options.interval_ms,
 		 "--flamegraph and -I are mutually exclusive"},
 		{cmd->files.paths[PROFILE_PPROF] && cmd->run.base.config.options.interval_ms,
 		 "--pprof and -I are mutually exclusive"},
+		{cmd->data_path && cmd->run.base.config.options.interval_ms,
+		 "-o and -I are mutually exclusive"},
 		{cmd->options.is_caller && cmd->is_callee,
 		 "--call-graph: caller and callee are mutually exclusive"},
 		{cmd->options.no_children && !cmd->g, "--no-children requires -g"},
@@ -168,7 +181,7 @@ static int find_cgroups(struct profile_cmd *cmd)
 
 /* --- output --- */
 
-static int choose_output(struct profile_cmd *cmd)
+int profile_cmd__choose_output(struct profile_cmd *cmd)
 {
 	struct profile_options *options = &cmd->options;
 	int err = sort_keys__parse(&options->sort, cmd->sort ? cmd->sort :
@@ -197,7 +210,8 @@ static int choose_output(struct profile_cmd *cmd)
 	}
 	options->cgroups = &cmd->cgroup_names;
 	/* Programs read these from standard output. */
-	cmd->run.base.stdout_has_data = cmd->folded || options->format != FORMAT_TEXT;
+	cmd->run.base.stdout_has_data = cmd->folded || options->format != FORMAT_TEXT ||
+					(cmd->data_path && !strcmp(cmd->data_path, "-"));
 	return 0;
 }
 
@@ -207,11 +221,13 @@ static void choose_keys(struct profile_cmd *cmd)
 	const struct sort_keys *sort = &cmd->options.sort;
 	bool is_whole = cmd->stacks || cmd->folded;
 	uint32_t key = is_whole ? SAMPLE_COMM : sort_keys__sample_key(sort);
-	bool has_pid = cmd->stacks || cmd->files.paths[PROFILE_PPROF] ||
+	bool has_pid = cmd->stacks || cmd->files.paths[PROFILE_PPROF] || cmd->data_path ||
 		       sort_keys__has(sort, SORT_PID) || sort_keys__has(sort, SORT_TID);
 
 	key |= cmd->files.paths[PROFILE_FLAMEGRAPH] ? SAMPLE_COMM : 0;
 	key |= cmd->files.paths[PROFILE_PPROF] ? SAMPLE_COMM | SAMPLE_CGROUP : 0;
+	key |= cmd->data_path ? SAMPLE_COMM | SAMPLE_THREAD : 0;
+	cmd->run.samples.has_mappings = cmd->data_path;
 	if (has_stacks(cmd)) {
 		key &= ~SAMPLE_IP;
 		key |= SAMPLE_PROCESS;
@@ -228,7 +244,7 @@ static void choose_keys(struct profile_cmd *cmd)
 
 int profile_cmd__check(struct profile_cmd *cmd)
 {
-	int err = check_conflicts(cmd);
+	int err = profile_cmd__check_conflicts(cmd);
 
 	if (!err && cmd->user)
 		err = find_user(cmd);
@@ -243,7 +259,7 @@ int profile_cmd__check(struct profile_cmd *cmd)
 	if (!err)
 		err = profile_events__check_rate(cmd);
 	if (!err)
-		err = choose_output(cmd);
+		err = profile_cmd__choose_output(cmd);
 	if (!err)
 		choose_keys(cmd);
 	if (!err && cmd->run.sampling.key & SAMPLE_ADDR)

@@ -4,6 +4,8 @@
 
 /* Contradicting options of perf profile, and everything that follows from the options. */
 
+#include <stdbool.h>
+
 struct profile_cmd;
 
 /**
@@ -12,6 +14,15 @@ struct profile_cmd;
  * Return: 0 or -errno after a message.
  */
 int profile_cmd__check(struct profile_cmd *cmd);
+
+/** profile_cmd__is_sampling() - whether a target, an event or a time is given */
+bool profile_cmd__is_sampling(const struct profile_cmd *cmd);
+
+/** profile_cmd__check_conflicts() - refuse options that contradict each other; 0 or -EINVAL after a message */
+int profile_cmd__check_conflicts(const struct profile_cmd *cmd);
+
+/** profile_cmd__choose_output() - settle view, format and columns; 0 or -errno after a message */
+int profile_cmd__choose_output(struct profile_cmd *cmd);
 
 /** profile_cmd__check_files() - refuse files that cannot be. Return: 0 or -EINVAL after a message */
 int profile_cmd__check_files(const struct profile_cmd *cmd);

@@ -16,11 +16,16 @@
 
 struct cgroup_list;
 struct pmus;
+struct profile_record;
 
 struct profile_cmd {
 	struct profile_run run;
 	struct profile_options options;
-	struct profile_files files; /* --flamegraph, --pprof */
+	struct profile_files files;    /* --flamegraph, --pprof */
+	const char *data_path;	       /* -o; NULL: none */
+	struct profile_record *record; /* NULL: none */
+	int argc;		       /* of the whole command line, for perf.data */
+	char **argv;
 	struct pmus *pmus;
 	struct cgroup_list *cgroups;
 	struct cgroup_names cgroup_names;

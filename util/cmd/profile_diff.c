@@ -3,7 +3,6 @@
 
 #include "util/cmd/profile_check.h"
 #include "util/cmd/profile_cmd.h"
-#include "util/event/evlist.h"
 #include "util/lib/msg.h"
 #include "util/lib/new_file.h"
 #include "util/lib/util.h"
@@ -12,20 +11,9 @@
 #include "util/profile/folded.h"
 #include "util/profile/print_diff.h"
 #include "util/profile/profile_flame.h"
-#include "util/target/target.h"
 
 #include <errno.h>
 #include <string.h>
-
-static bool samples(const struct profile_cmd *cmd)
-{
-	const struct target *target = &cmd->run.base.target;
-
-	return target->system_wide || target->cpu_list || target__is_attached(target) ||
-	       cmd->user || cmd->run.events->nr || cmd->has_rate || cmd->has_G ||
-	       cmd->each_cgroup || cmd->control_spec || cmd->run.base.timeout_ms ||
-	       cmd->run.base.delay_ms || cmd->run.base.config.options.interval_ms;
-}
 
 static int check(const struct profile_cmd *cmd, int argc)
 {
@@ -33,12 +21,14 @@ static int check(const struct profile_cmd *cmd, int argc)
 
 	if (argc != 1)
 		text = "--diff needs two files: --diff BEFORE AFTER";
-	else if (samples(cmd))
+	else if (profile_cmd__is_sampling(cmd))
 		text = "--diff reads two files, and samples nothing: without a target, event or time";
 	else if (cmd->g || cmd->stacks || cmd->folded || cmd->sort)
 		text = "--diff prints functions: without -g, -s, --stacks and --folded";
 	else if (cmd->files.paths[PROFILE_PPROF])
 		text = "--diff and --pprof are mutually exclusive";
+	else if (cmd->data_path)
+		text = "--diff and -o are mutually exclusive";
 	else if (cmd->json && cmd->options.csv_sep)
 		text = "-x and -j are mutually exclusive";
 	if (text)

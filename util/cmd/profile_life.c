@@ -3,6 +3,7 @@
 
 #include "util/cmd/profile_check.h"
 #include "util/cmd/profile_cmd.h"
+#include "util/data/profile_record.h"
 #include "util/event/evlist.h"
 #include "util/event/pmu.h"
 #include "util/lib/msg.h"
@@ -73,7 +74,7 @@ static char *target_text(const struct profile_cmd *cmd)
 	return strdup(target__has_task(target) ? target->argv[0] : "system wide");
 }
 
-static char *rate_text(const struct profile_cmd *cmd)
+char *profile_cmd__rate_text(const struct profile_cmd *cmd)
 {
 	return xasprintf(cmd->run.sampling.rate_kind == SAMPLE_BY_FREQ ? "%" PRIu64 " Hz" :
 									 "every %" PRIu64,
@@ -100,6 +101,7 @@ void profile_cmd__clear(struct profile_cmd *cmd)
 	if (cmd->run.base.control)
 		control__close(&cmd->control);
 	profile_files__close(&cmd->files);
+	profile_record__delete(cmd->record);
 	symbols__delete(cmd->run.symbols);
 	prog_object__delete(cmd->run.prog);
 	evlist__delete(cmd->run.events);
@@ -126,7 +128,7 @@ int profile_cmd__settle(struct profile_cmd *cmd, int first, int argc, char **arg
 	if (err)
 		return err == -EINVAL ? STATUS_INVALID : STATUS_FAILED;
 	cmd->target_text = target_text(cmd);
-	cmd->rate_text = rate_text(cmd);
+	cmd->rate_text = profile_cmd__rate_text(cmd);
 	if (cmd->target_text && cmd->rate_text)
 		return 0;
 	pr_err("out of memory");
@@ -154,6 +156,8 @@ int profile_cmd__run(struct profile_cmd *cmd)
 		cmd->run.base.control = &cmd->control;
 	}
 	if (profile_files__open(&cmd->files))
+		return STATUS_FAILED;
+	if (cmd->data_path && profile_record__new(cmd->data_path, &cmd->record))
 		return STATUS_FAILED;
 	/* The confined process that reads files must not have what the sampler maps. */
 	cmd->run.symbols = symbols__new();
@@ -187,6 +191,21 @@ void profile_cmd__make_report(const struct profile_cmd *cmd, const struct profil
 		.time_ns = round->time_ns,
 		.elapsed_ns = round->elapsed_ns,
 	};
+}
+
+int profile_cmd__record(struct profile_cmd *cmd, const struct profile_report *report)
+{
+	const struct profile_source source = {
+		.report = report,
+		.key = cmd->run.samples.key,
+		.rate_kind = cmd->run.sampling.rate_kind,
+		.rate = cmd->run.sampling.rate,
+		.pmus = cmd->pmus,
+		.argc = cmd->argc,
+		.argv = cmd->argv,
+	};
+
+	return cmd->record ? profile_record__write(cmd->record, &source) : 0;
 }
 
 int profile_cmd__resolve(struct profile_cmd *cmd,

@@ -44,6 +44,12 @@ void profile_cmd__make_report(const struct profile_cmd *cmd, const struct profil
 int profile_cmd__resolve(struct profile_cmd *cmd,
 			 void (*progress)(void *ctx, const char *image, int nr, int of), void *ctx);
 
+/** profile_cmd__record() - write the file of -o, if there is one. Return: 0 or -errno after a message */
+int profile_cmd__record(struct profile_cmd *cmd, const struct profile_report *report);
+
+/** profile_cmd__rate_text() - the rate for titles, owned by the caller; NULL: out of memory */
+char *profile_cmd__rate_text(const struct profile_cmd *cmd);
+
 /** profile_cmd__die_if_unread() - end as SIGPIPE does if the reader of standard output has gone */
 void profile_cmd__die_if_unread(const struct profile_cmd *cmd);
 

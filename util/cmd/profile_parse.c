@@ -18,7 +18,8 @@
 static const char usage[] =
 	"perf profile [<options>] [<command>]\n"
 	"    or: perf profile [<options>] -a | -C <cpus> | -p <pids> | -t <tids> | -u <user> [-- <command>]\n"
-	"    or: perf profile --diff <before> <after>";
+	"    or: perf profile --diff <before> <after>\n"
+	"    or: perf profile report [<options>] [<file>]";
 
 /* --- options --- */
 
@@ -249,6 +250,8 @@ static const struct option_row rows[] = {
 	 .help = "do not print functions of the kernel"},
 	{0, "max-stack", OPT_UINT, AT(max_stack), .arg = "n",
 	 .help = "frames of the kernel and of user space each, at most (127)"},
+	{'o', "output", OPT_STRING, AT(data_path), .arg = "file",
+	 .help = "write the samples into this perf.data"},
 	{'p', "pid", OPT_STRING, AT(run.base.target.pid_list), .arg = "pid-list",
 	 .help = "sample these processes"},
 	{0, "percent-limit", OPT_CALL, .call = parse_limit, .arg = "percent",

@@ -1,0 +1,219 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile -o writes perf.data, which Linux's perf and perf profile report read. cpu-clock needs no PMU.
+
+load helpers
+load shared
+
+T=$BATS_TEST_TMPDIR
+
+requirements() {
+	require_root
+	require_commands jq
+	PATH=$WORKLOADS:$PATH
+}
+
+teardown() {
+	end_jobs
+	remove_map
+}
+
+# profile OPTION... : sample cpu-clock through this test's map
+profile() {
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
+}
+
+# theirs OPTION... : run Debian's perf, which has nothing to complain about
+theirs() {
+	"$DEBIAN_PERF" "$@" 2>"$T/complaints" || { cat "$T/complaints" >&2; return 1; }
+	diff /dev/null "$T/complaints" >&2
+}
+
+# weights FILE : print the weight of each function in JSON, as "sym weight"
+weights() {
+	jq -r 'select(.sym) | "\(.sym) \(.weight)"' "$1" | sort
+}
+
+# their_weights FILE : the same by Debian's perf script. Its first line of a sample has the period, the next one
+# the function that was sampled.
+their_weights() {
+	theirs script -i "$1" -F comm,tid,ip,sym,period |
+		awk '/^[^\t ]/ { period = $NF; first = 1; next } NF && first { $1 = ""; sub(/^ /, ""); sum[$0] += period; first = 0 }
+		END { for (sym in sum) print sym, sum[sym] }' | sort
+}
+
+# weight FILE : print the weight of the account in JSON
+weight() {
+	jq -s '[.[] | .account // empty] | last | .weight' "$1"
+}
+
+@test "Debian's perf reads the samples of a profile, with the same weights" {
+	require_debian_perf
+	local way
+	for way in --bpf --no-bpf; do
+		profile $way -F 2000 -j -o "$T/x" -- blend 50000 >"$T/json"
+		# of functions of the program; Debian's perf may prefer other names of the kernel's functions
+		diff -u <(weights "$T/json" | grep blend) <(their_weights "$T/x" | grep blend) >&2
+		[ "$(their_weights "$T/x" | awk '{ sum += $NF } END { printf "%d", sum }')" = "$(weight "$T/json")" ]
+		theirs report -i "$T/x" --stdio >"$T/report"
+		grep -qx "# Event count (approx.): $(weight "$T/json")" "$T/report"
+		grep -qE '^ +[0-9.]+% +[0-9.]+% +blend +blend +\[\.\] blend_b' "$T/report"
+		theirs report -g --stdio -i "$T/x" >"$T/report"
+		grep -qE -- '--blend_main$' "$T/report"
+		theirs evlist -i "$T/x" | grep -qx cpu-clock
+		theirs buildid-list -i "$T/x" | grep -qE "^[0-9a-f]{40} $WORKLOADS/blend$"
+	done
+}
+
+@test "Debian's perf annotates functions of a profile" {
+	require_debian_perf
+	require_commands objdump
+	profile -F 2000 -o "$T/x" -- blend 50000 >"$T/report"
+	theirs annotate --stdio -i "$T/x" blend_b >"$T/annotated"
+	# the loop has nearly all of the function's samples
+	awk '$1 ~ /^[0-9]+\.[0-9]+$/ && $2 == ":" { sum += $1 } END { exit sum < 99 || sum > 101 }' "$T/annotated"
+}
+
+@test "a profile is printed again from its file as the live one, in all views" {
+	local view file
+	for view in "" "-g -s comm,sym" --folded "-x ; -s cpu,prio,cgroup" "-j -g"; do
+		# shellcheck disable=SC2086 # several words or none
+		profile -F 1000 $view -o "$T/x" -- blend 5000 >"$T/live"
+		# shellcheck disable=SC2086
+		perf profile report "$T/x" $view >"$T/again"
+		diff -u "$T/live" "$T/again" >&2
+		[ -s "$T/live" ]
+	done
+	require_commands protoc
+	profile -F 1000 --pprof "$T/live.gz" --flamegraph "$T/live.svg" -o "$T/x" -- blend 5000 >"$T/live"
+	perf profile report --pprof "$T/again.gz" --flamegraph "$T/again.svg" "$T/x" >"$T/again"
+	diff -u "$T/live" "$T/again" >&2
+	cmp "$T/live.svg" "$T/again.svg"
+	# the cgroup is a label of pprof; the time is that of writing
+	for file in live again; do
+		gzip -dc "$T/$file.gz" | protoc --decode=Profile -I "$BATS_TEST_DIRNAME/../data" pprof.proto |
+			grep -v '^time_nanos' >"$T/$file.text"
+	done
+	diff -u "$T/live.text" "$T/again.text" >&2
+}
+
+@test "a file has other columns, too, but none that were not recorded" {
+	profile -F 1000 -j -s sym -o "$T/x" -- blend 5000 >"$T/live"
+	perf profile report -j -s comm,pid,tid,dso,ip "$T/x" >"$T/again"
+	[ "$(weight "$T/again")" = "$(weight "$T/live")" ]
+	jq -s -e 'map(select(.comm) | .weight) | add == '"$(weight "$T/live")" "$T/again"
+	local column
+	for column in cpu cgroup prio daddr; do
+		refused 22 perf profile report -s comm,$column "$T/x" \
+			<<<"perf profile: -s $column: the file has no such column (record it with -s $column, too)"
+	done
+	# the data address is that of the option -d
+	perf profile --bpf-attr-map "$ATTR_MAP" -e page-faults -c 1 -d -o "$T/x" -- faults 10 >"$T/live"
+	perf profile report -d "$T/x" >"$T/again"
+	diff -u "$T/live" "$T/again" >&2
+}
+
+@test "names of deleted programs, JIT code and BPF programs stay in the file" {
+	require_debian_perf
+	local pid pin=/sys/fs/bpf/perf_profile_$$
+	cp "$WORKLOADS/blend" "$T/gone"
+	"$T/gone" 100000000 &
+	jobs_started+=($!)
+	rm "$T/gone"
+	profile -F 1000 -p $! -o "$T/x" -- ran 0.2 $! >"$T/report"
+	kill $!
+	perf profile report "$T/x" | grep -qE ' gone +\[\.\] blend_b$'
+	theirs report --stdio -i "$T/x" >"$T/report"
+	# it knows the file by its build id only
+	theirs buildid-list -i "$T/x" | grep -qE "^[0-9a-f]{40} $T/gone$"
+	# Debian's perf needs the perf map, ours does not
+	jit 100000 &
+	pid=$!
+	jobs_started+=($pid)
+	wait_for test -s "/tmp/perf-$pid.map"
+	profile -F 1000 -p $pid -o "$T/x" -- ran 0.2 $pid >"$T/report"
+	theirs report --stdio --no-children -g none -i "$T/x" | grep -qE '\[\.\] jitted loop$'
+	kill $pid
+	rm "/tmp/perf-$pid.map"
+	perf profile report "$T/x" | grep -qE '\[jit\] +\[\.\] jitted loop$'
+	# the program is unloaded before the file is read
+	mkdir "$pin"
+	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$pin"
+	profile --no-bpf -F 2000 -o "$T/x" -- progrun "$pin/target_loop" 1000 100000 >"$T/report" || { rm -r "$pin"; return 1; }
+	rm -r "$pin"
+	perf profile report "$T/x" | grep -qE '\[bpf\] +\[k\] bpf_prog_[0-9a-f]+_target_loop$'
+	theirs report --stdio --no-children -g none -i "$T/x" | grep -qE '\[k\] bpf_prog_[0-9a-f]+_target_loop$'
+}
+
+@test "programs that one process executed have their own code in Debian's perf" {
+	require_debian_perf
+	# shellcheck disable=SC2016 # the inner shell's
+	profile -F 2000 -j -s comm,dso -o "$T/x" -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; exec blend 20000' >"$T/json"
+	# of files: no other name is in brackets
+	theirs report --stdio --no-children -g none -F comm,dso,period -t , -i "$T/x" |
+		sed -nE '/^$|[[#]|bpf_prog_/! s/ *(,|$) */\1/gp' | sort >"$T/theirs"
+	jq -r 'select(.dso // "[" | contains("[") | not) | "\(.comm),\(.dso),\(.weight)"' "$T/json" | sort >"$T/ours"
+	diff -u "$T/ours" "$T/theirs" >&2
+	grep -q ^blend,blend, "$T/ours"
+	grep -q ^sh, "$T/ours"
+}
+
+@test "all CPUs have functions of the kernel in Debian's perf, and cgroups have names" {
+	require_debian_perf
+	faults 1000000 >/dev/null &
+	jobs_started+=($!)
+	# garbage in stacks of user space looks like addresses of the kernel
+	profile -a -F 1000 --timeout 300 --kernel-callchains -s cpu,cgroup,sym -j -o "$T/x" >"$T/json"
+	theirs script -i "$T/x" -F comm,tid,cpu,ip,sym,period >"$T/script"
+	# an address of the kernel without a name has none in our report either
+	grep -qE '^[[:space:]]+ffff[0-9a-f]{12} [a-z_]' "$T/script"
+	grep -E '^[[:space:]]+ffff[0-9a-f]{12} \[unknown\]' "$T/script" | sort -u | wc -l >"$T/unknown"
+	perf profile report --stacks "$T/x" | grep -oE '^    \[kernel\]\+0x[0-9a-f]+' | sort -u | wc -l >"$T/ours"
+	[ "$(cat "$T/unknown")" -le "$(cat "$T/ours")" ]
+	theirs report --stdio --no-children -g none -s cgroup -i "$T/x" >"$T/report"
+	grep -qE '% +/' "$T/report"
+	perf profile report -j -s cpu,cgroup,sym "$T/x" | diff -u "$T/json" - >&2
+}
+
+@test "-o - is a stream, which has no report, and a previous file is kept" {
+	require_debian_perf
+	profile -F 1000 -o - -- sh -c 'echo told; blend 10000' 2>"$T/told" >"$T/stream"
+	grep -qx told "$T/told"
+	perf profile report -j - <"$T/stream" >"$T/json"
+	perf profile report -j <"$T/stream" >"$T/piped" || :
+	# shellcheck disable=SC2002 # a pipe is meant
+	cat "$T/stream" | perf profile report -j | diff -u "$T/json" - >&2
+	# shellcheck disable=SC2002
+	cat "$T/stream" | theirs report --stdio -i - >"$T/report"
+	grep -qx "# Event count (approx.): $(weight "$T/json")" "$T/report"
+	cd "$T"
+	profile -F 1000 -j -o perf.data -- blend 5000 >first
+	profile -F 1000 -j -o perf.data -- blend 5000 >second
+	perf profile report -j </dev/null | diff -u second - >&2
+	perf profile report -j perf.data.old | diff -u first - >&2
+	[ "$(stat -c %a perf.data)" = 600 ]
+	# a command may have that name
+	printf '#!/bin/sh\necho I am a command\n' >report
+	chmod +x report
+	PATH=$T:$PATH profile --folded -- report 2>&1 | grep -qx 'I am a command'
+}
+
+@test "several events are read with their own samples and accounts" {
+	require_debian_perf
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock,page-faults -c 1000000 -j -o "$T/x" -- blend 20000 >"$T/json"
+	perf profile report -j "$T/x" | diff -u "$T/json" - >&2
+	[ "$(theirs evlist -i "$T/x" | grep -c .)" = 2 ]
+	refused 22 perf profile report --flamegraph "$T/x.svg" "$T/x" <<<"perf profile: --flamegraph draws one event, not 2"
+	[ ! -e "$T/x.svg" ]
+}
+
+@test "a profile that is killed leaves no file, and a file without samples has a report" {
+	cd "$T"
+	background log perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -a -o x
+	wait_for grep -q poll "/proc/$!/wchan"
+	kill -9 $!
+	wait $! || :
+	[ ! -e x ]
+	profile -j -o x -- true >live
+	perf profile report -j x | diff -u live - >&2
+}
