@@ -32,6 +32,10 @@ fuzz() {
 	fuzz perf_data 5000
 }
 
+@test "the reader of profiles survives fuzzing" {
+	fuzz profile_data 10000
+}
+
 @test "the list of shared events survives any numbers in the registry" {
 	fuzz snapshot 2000
 }

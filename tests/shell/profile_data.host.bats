@@ -129,7 +129,7 @@ weight() {
 	# Debian's perf needs the perf map, ours does not
 	jit 100000 &
 	pid=$!
-	jobs_started+=($pid)
+	jobs_started+=("$pid")
 	wait_for test -s "/tmp/perf-$pid.map"
 	profile -F 1000 -p $pid -o "$T/x" -- ran 0.2 $pid >"$T/report"
 	theirs report --stdio --no-children -g none -i "$T/x" | grep -qE '\[\.\] jitted loop$'

@@ -4,6 +4,7 @@
 #include "util/data/profile_names.h"
 #include "util/data/writer.h"
 #include "util/lib/array.h"
+#include "util/lib/id_map.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/samples.h"
@@ -132,9 +133,21 @@ static int put_bpf_prog(struct profile_maps *maps, const struct place_name *name
 	return data_writer__put(maps->writer, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL, &body);
 }
 
+/* Write a BPF program, once. @known: functions + 1 that are written */
+static int add_bpf_prog(struct profile_maps *maps, struct id_map *known,
+			const struct place_name *name)
+{
+	uint64_t id = (uint64_t)name->function + 1;
+
+	if (id_map__get(known, id) >= 0)
+		return 0;
+	return id_map__set(known, id, 0) ? no_memory() : put_bpf_prog(maps, name);
+}
+
 /* Find the parts that have samples; BPF programs are written at once. */
 static int find_parts(struct profile_maps *maps, struct kernel_part **parts, int *nr)
 {
+	struct id_map known = {};
 	int err = 0;
 
 	for (int i = 0; i < maps->names->nr_places && !err; i++) {
@@ -144,10 +157,11 @@ static int find_parts(struct profile_maps *maps, struct kernel_part **parts, int
 		if (!name.is_kernel || name.is_unknown)
 			continue;
 		if (!strcmp(name.image, "[bpf]"))
-			err = put_bpf_prog(maps, &name);
+			err = add_bpf_prog(maps, &known, &name);
 		else if (widen(parts, nr, &name))
 			err = no_memory();
 	}
+	id_map__clear(&known);
 	return err;
 }
 
