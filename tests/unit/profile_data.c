@@ -300,6 +300,75 @@ static void test_two_programs_of_one_process_are_told_apart(void **state __unuse
 	end(world);
 }
 
+static int store(struct symbols *symbols, uint64_t function, uint64_t offset, const char *module)
+{
+	const struct place_name name = {
+		.position = function + offset,
+		.offset = offset,
+		.name = "function",
+		.image = module,
+	};
+
+	return symbols__store(symbols, 0, &name);
+}
+
+/* Functions of the kernel, at the end of two modules. */
+static void add_modules(struct samples *samples)
+{
+	const struct samples_key key = {.nr_kernel = 4};
+	const int places[] = {
+		store(samples->symbols, 0xffffffffc0001100, 0x10, "[ext4]"),
+		store(samples->symbols, 0xffffffffc0008000, 0x20, "[jbd2]"),
+		store(samples->symbols, 0xffffffffc0000100, 0x30, "[ext4]"),
+		store(samples->symbols, 0xffffffff81000100, 0x40, "[kernel]"),
+	};
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(places[i], i);
+	assert_int_equal(samples__put(samples, &key, places, (struct samples_sum){1, 1}), 0);
+}
+
+static void test_modules_have_the_functions_that_were_sampled(void **state __unused)
+{
+	struct world *world = begin();
+	struct data_reader *reader;
+	struct data_record record;
+	int nr = 0;
+
+	symbols__delete(world->symbols);
+	world->symbols = world->samples.symbols = symbols__new_stored();
+	add_modules(&world->samples);
+	write_profile(world, "x");
+	assert_int_equal(data_reader__open("x", &reader), 0);
+	while (data_reader__next(reader, &record) == 1) {
+		uint64_t start, len;
+		const char *name;
+
+		if (record.type != PERF_RECORD_MMAP)
+			continue;
+		byte_reader__u64(&record.body);
+		start = byte_reader__u64(&record.body);
+		len = byte_reader__u64(&record.body);
+		byte_reader__u64(&record.body);
+		name = byte_reader__text(&record.body);
+		nr++;
+		if (!strcmp(name, "[ext4]")) {
+			assert_int_equal(start, 0xffffffffc0000100);
+			assert_int_equal(start + len, 0xffffffffc0001111);
+		} else if (!strcmp(name, "[jbd2]")) {
+			assert_int_equal(start, 0xffffffffc0008000);
+			assert_int_equal(len, 0x21);
+		} else {
+			assert_int_equal(strncmp(name, "[kernel.kallsyms]", 17), 0);
+			assert_true(start <= 0xffffffff81000100 &&
+				    start + len > 0xffffffff81000140);
+		}
+	}
+	assert_int_equal(nr, 3);
+	data_reader__delete(reader);
+	end(world);
+}
+
 /* --- read again --- */
 
 static char *print(const struct profile_report *report)
@@ -611,6 +680,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_programs_of_one_process_are_told_apart),
+		cmocka_unit_test(test_modules_have_the_functions_that_were_sampled),
 		cmocka_unit_test(test_a_profile_that_is_read_prints_the_same),
 		cmocka_unit_test(test_a_stream_that_is_read_prints_the_same),
 		cmocka_unit_test(test_frames_can_be_left_out),
