@@ -63,6 +63,12 @@ HAVE_LIBPFM := $(shell printf '\043include <perfmon/pfmlib_perf_event.h>\nint ma
 	$(CC) -w $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) -x c - -o /dev/null -lpfm 2>/dev/null && echo 1)
 endif
 
+# libdw needs only its headers here: perf loads it when an option needs it. NO_LIBDW=1 leaves it out.
+ifneq ($(and $(BUILDS),$(filter-out 1,$(or $(NO_LIBDW),0))),)
+HAVE_LIBDW := $(shell printf '\043include <dwarf.h>\n\043include <elfutils/libdw.h>\n' | \
+	$(CC) -w $(SYSROOT_CFLAGS) -x c - -fsyntax-only 2>/dev/null && echo 1)
+endif
+
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wformat=2 -Wno-format-nonliteral
 ifdef CI
@@ -82,7 +88,7 @@ HARDENING_LDFLAGS := $(PIE) -Wl,-z,relro,-z,now
 DATADIR := $(if $(filter $(bindir:%/bin=%)/share/$(PKG),$(pkgdatadir)),,-DPERF_DATADIR='"$(pkgdatadir)"')
 
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) $(if $(HAVE_LIBDW),-DHAVE_LIBDW) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(HARDENING_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS)
 
@@ -140,7 +146,7 @@ all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 SHARED_LIBS=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
+	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 NO_LIBDW=1 SHARED_LIBS=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
 
 deps: ## install what building and testing need (elsewhere than on Debian: name it)
 	$(Q)scripts/deps

@@ -56,16 +56,23 @@ static void warn_of_flat_stacks(struct profile_cmd *cmd)
 static int report(void *ctx, const struct profile_round *round)
 {
 	struct profile_cmd *cmd = ctx;
+	struct samples inlined = {.symbols = cmd->run.symbols, .scale = cmd->run.samples.scale};
 	struct profile_report page;
 	int err = resolve(cmd);
 
 	profile_cmd__make_report(cmd, round, &page);
-	if (!err)
-		err = profile_files__write(&cmd->files, &page);
+	/* Readers of perf.data find inlined functions by themselves. */
 	if (!err)
 		err = profile_cmd__record(cmd, &page);
+	if (!err && cmd->inlines) {
+		err = samples__add_inlined(&inlined, &cmd->run.samples);
+		page.samples = &inlined;
+	}
+	if (!err)
+		err = profile_files__write(&cmd->files, &page);
 	if (!err && !(cmd->data_path && !strcmp(cmd->data_path, "-")))
 		err = profile_report__print(stdout, &page);
+	samples__reset(&inlined);
 	cmd->has_lost_reader = err == -EPIPE;
 	if (!err && (cmd->options.view != VIEW_LIST || cmd->data_path ||
 		     profile_files__has_any(&cmd->files)))

@@ -158,14 +158,20 @@ static int cmd_help(int argc, char **argv)
 #define HAS_LIBPFM false
 #endif
 
+#ifdef HAVE_LIBDW
+#define HAS_LIBDW true
+#else
+#define HAS_LIBDW false
+#endif
+
 static const struct {
 	const char *name;
 	const char *macro;
 	bool on;
 } features[] = {
 	{"bpf_skeletons", "HAVE_BPF_SKEL", true}, {"libbpf", "HAVE_LIBBPF_SUPPORT", true},
-	{"libcap", "HAVE_LIBCAP_SUPPORT", true},  {"libelf", "HAVE_LIBELF_SUPPORT", true},
-	{"libpfm4", "HAVE_LIBPFM", HAS_LIBPFM},
+	{"libcap", "HAVE_LIBCAP_SUPPORT", true},  {"libdw", "HAVE_LIBDW", HAS_LIBDW},
+	{"libelf", "HAVE_LIBELF_SUPPORT", true},  {"libpfm4", "HAVE_LIBPFM", HAS_LIBPFM},
 };
 
 /* Print the features of the build, on a terminal in colours as Linux's perf has them. */

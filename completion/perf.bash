@@ -41,12 +41,12 @@ _perf_value() {
 	--control) _perf_list "" "$cur" fd: fifo: ;;
 	--per-cache) _perf_reply -W "L1 L2 L3 L4" -- "$cur" ;;
 	--call-graph) _perf_reply -W "caller callee fp" -- "$cur" ;;
-	--ip) _perf_reply -W "symbol address page" -- "$cur" ;;
+	--ip) _perf_reply -W "symbol address page line" -- "$cur" ;;
 	--data) _perf_reply -W "address page" -- "$cur" ;;
 	-s | --sort)
 		[[ $command == profile* || $command == top ]] || return 0
 		base=${cur%"${cur##*,}"}
-		_perf_list "$base" "${cur##*,}" comm pid tid cpu cgroup prio dso sym ip page daddr
+		_perf_list "$base" "${cur##*,}" comm pid tid cpu cgroup prio dso sym ip page daddr srcline
 		;;
 	-u | --uid) _perf_reply -u -- "$cur" ;;
 	--pmu-filter | --cputype | --unit)

@@ -101,7 +101,7 @@ function __perf_options
                     set args $args -x -a '(ls /sys/bus/event_source/devices)'
                 case sort
                     set args $args -x
-                    contains -- "$command" profile "profile report" top; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr)'
+                    contains -- "$command" profile "profile report" top; and set args $args -a '(__perf_list comm pid tid cpu cgroup prio dso sym ip page daddr srcline)'
                 case call-graph
                     set args $args -x -a 'caller callee fp'
                 case uid

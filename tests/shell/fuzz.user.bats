@@ -48,6 +48,11 @@ fuzz() {
 	fuzz elf_symbols 60000
 }
 
+@test "the reader of debug information survives fuzzing" {
+	perf version --build-options | grep -q 'libdw: \[ on' || skip_or_fail "there is no libdw in this build"
+	fuzz debug_info 5000
+}
+
 @test "the reader of the kernel's symbols survives fuzzing" {
 	fuzz kallsyms 200000
 }

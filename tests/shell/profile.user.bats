@@ -49,7 +49,7 @@ wrong() {
 }
 
 @test "sort keys that do not exist are named" {
-	invalid "-s comm,weight: 'weight' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)" \
+	invalid "-s comm,weight: 'weight' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr, srcline)" \
 		-e cpu-clock -s comm,weight
 }
 
@@ -119,6 +119,9 @@ wrong() {
 		invalid "report reads a file, and samples nothing: without a target, event or time" report $option x
 		# shellcheck disable=SC2086
 		invalid "report reads a file, and samples nothing: without a target, event or time" $option report x
+	done
+	for option in --inline --lines; do
+		invalid "report has the names of the file: without --inline, --lines and srcline" report $option x
 	done
 	for option in "--max-stack 3" --kernel-callchains --user-callchains; do
 		# shellcheck disable=SC2086

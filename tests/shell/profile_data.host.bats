@@ -107,6 +107,8 @@ weight() {
 		refused 22 perf profile report -s comm,$column "$T/x" \
 			<<<"perf profile: -s $column: the file has no such column (record it with -s $column, too)"
 	done
+	refused 22 perf profile report -s srcline "$T/x" \
+		<<<"perf profile: report has the names of the file: without --inline, --lines and srcline"
 	# the data address is that of the option -d
 	perf profile --bpf-attr-map "$ATTR_MAP" -e page-faults -c 1 -d -o "$T/x" -- faults 10 >"$T/live"
 	perf profile report -d "$T/x" >"$T/again"

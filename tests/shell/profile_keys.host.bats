@@ -84,8 +84,7 @@ percent() {
 }
 
 @test "values and combinations that make no sense are refused" {
-	fails_with 129 "perf profile: --ip line: perf reads no tables of source lines (--ip=address prints instructions)" perf profile --ip=line
-	fails_with 129 "perf profile: --ip up: not one of symbol, address, page" perf profile --ip=up
+	fails_with 129 "perf profile: --ip up: not one of symbol, address, page, line" perf profile --ip=up
 	fails_with 129 "perf profile: --data up: not one of address, page" perf profile --data=up
 	refused 22 perf profile --ip -g true <<<"perf profile: --ip has no stacks: without -g, --stacks and --folded"
 	refused 22 perf profile --ip -s sym true <<<"perf profile: --ip and -s are mutually exclusive"

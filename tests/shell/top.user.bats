@@ -27,7 +27,7 @@ wrong() {
 	refused 129 perf top true <<<"perf top: true: no argument is expected (perf profile samples commands)"
 	refused 22 perf top -K -U <<<"perf top: -K and -U are mutually exclusive"
 	refused 22 alone perf top -s overhead \
-		<<<"perf top: -s overhead: 'overhead' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)"
+		<<<"perf top: -s overhead: 'overhead' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr, srcline)"
 	refused 22 alone perf top -e duration_time \
 		<<<"perf top: 'duration_time' cannot be sampled: perf computes it, and it never interrupts"
 }

@@ -62,7 +62,7 @@ static struct world *begin(enum profile_view view, const char *sort, uint32_t ke
 	struct world *world = calloc(1, sizeof(*world));
 	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE};
 
-	world->symbols = symbols__new();
+	world->symbols = symbols__new(SYMBOLS_NAMES);
 	world->samples.symbols = world->symbols;
 	world->options.view = view;
 	world->options.csv_sep = ",";
@@ -174,7 +174,7 @@ static void test_a_sort_key_that_does_not_exist_is_named(void **state __unused)
 	text = said__end(&said);
 	assert_string_equal(
 		text,
-		"perf profile: -s comm,colour: 'colour' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)\n");
+		"perf profile: -s comm,colour: 'colour' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr, srcline)\n");
 	free(text);
 }
 

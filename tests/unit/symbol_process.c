@@ -128,7 +128,7 @@ static void assert_knows(struct symbol_process *process)
 
 static void test_a_function_is_found_by_its_place_in_the_file(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 
 	assert_non_null(process);
 	assert_knows(process);
@@ -139,7 +139,7 @@ static void test_a_function_is_found_by_its_place_in_the_file(void **state __unu
 static void test_many_addresses_keep_their_indices(void **state __unused)
 {
 	enum { NR = 2 * SYMBOL_MAX_ADDRESSES + 3 };
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 	uint64_t *addresses = calloc(NR, sizeof(*addresses));
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct found found = {};
@@ -166,7 +166,7 @@ static void test_many_addresses_keep_their_indices(void **state __unused)
 
 static void test_a_worker_that_dies_is_replaced(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 
 	assert_knows(process);
 	for (int i = 0; i < 3; i++) {
@@ -178,7 +178,7 @@ static void test_a_worker_that_dies_is_replaced(void **state __unused)
 
 static void test_without_a_keeper_there_are_no_names(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct build_id id;
 	bool has_symtab;
@@ -213,7 +213,7 @@ static void test_the_worker_is_confined(void **state __unused)
 					    "CapEff:\t0000000000000000", "NoNewPrivs:\t1",
 					    "Seccomp:\t2"};
 	int leaked = open("/proc/self/exe", O_RDONLY);
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 	char *path;
 	DIR *dir;
 	int nr = 0;
@@ -257,7 +257,7 @@ static int damaged(size_t len, size_t from, size_t to, int byte)
 
 static void test_damaged_files_have_no_names_and_do_no_harm(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 
 	for (size_t from = 16; from < 512; from += 8) {
 		int fd = damaged(16 * 1024, from, from + 8, from % 3 ? 0xff : 0x7f);
@@ -278,7 +278,7 @@ static void test_damaged_files_have_no_names_and_do_no_harm(void **state __unuse
 
 static void test_a_text_is_no_elf_file(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	struct build_id id;
 	bool has_symtab;
@@ -291,7 +291,7 @@ static void test_a_text_is_no_elf_file(void **state __unused)
 
 static void test_the_build_id_of_this_program_is_read(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	bool has_symtab = false;
 	struct build_id id;
@@ -305,7 +305,7 @@ static void test_the_build_id_of_this_program_is_read(void **state __unused)
 
 static void test_a_perf_map_is_read_by_the_worker(void **state __unused)
 {
-	struct symbol_process *process = symbol_process__start();
+	struct symbol_process *process = symbol_process__start(false);
 	int fd = memfd_create("map", 0);
 	const uint64_t addresses[] = {0x1008};
 	struct found found = {};

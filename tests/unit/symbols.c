@@ -481,7 +481,7 @@ static struct place_name name_at(struct symbols *symbols, const struct process_k
 	struct place_name name;
 
 	assert_true(process >= 0);
-	place = symbols__place(symbols, process, key, address, is_kernel);
+	place = symbols__place(symbols, process, key, address, is_kernel, false);
 	assert_true(place >= 0);
 	assert_int_equal(symbols__resolve(symbols, NULL, NULL), 0);
 	symbols__name(symbols, place, &name);
@@ -490,7 +490,7 @@ static struct place_name name_at(struct symbols *symbols, const struct process_k
 
 static void test_a_function_of_this_process_has_its_name(void **state __unused)
 {
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 	struct place_name name = name_at(symbols, &key, (uintptr_t)known_function + 1, false);
 
@@ -505,7 +505,7 @@ static void test_a_function_of_this_process_has_its_name(void **state __unused)
 
 static void test_another_process_that_has_the_pid_now_gives_no_names(void **state __unused)
 {
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 	struct place_name name;
 	char *want = xasprintf("[anon]+0x%" PRIxPTR, (uintptr_t)known_function);
@@ -522,7 +522,7 @@ static void test_code_without_a_symbol_is_file_and_offset(void **state __unused)
 {
 	char path[] = "/tmp/perf-unit-XXXXXX";
 	int fd = mkstemp(path);
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 	struct place_name name;
 	char *want, *code;
@@ -556,7 +556,7 @@ static void put_perf_map(const char *path, mode_t mode, uid_t owner, const char 
 static void test_code_of_a_jit_compiler_is_in_its_perf_map(void **state __unused)
 {
 	char *path = xasprintf("/tmp/perf-%d.map", getpid());
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 	struct place_name name;
 
@@ -578,7 +578,7 @@ static void test_a_perf_map_of_another_user_is_not_read(void **state __unused)
 
 	if (geteuid())
 		skip(); /* only root can give files away */
-	symbols = symbols__new();
+	symbols = symbols__new(SYMBOLS_NAMES);
 	put_perf_map(path, 0644, 12345, "10000 100 forged\n");
 	assert_string_equal(name_at(symbols, &key, 0x10010, false).name, "[anon]+0x10010");
 	symbols__delete(symbols);
@@ -589,7 +589,7 @@ static void test_a_perf_map_of_another_user_is_not_read(void **state __unused)
 static void test_a_fifo_in_place_of_a_perf_map_blocks_nobody(void **state __unused)
 {
 	char *path = xasprintf("/tmp/perf-%d.map", getpid());
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -603,7 +603,7 @@ static void test_the_kernels_functions_have_names_or_addresses(void **state __un
 {
 	char *text = read_file("/proc/kallsyms", NULL),
 	     *line = text ? strstr(text, " T schedule\n") : NULL;
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 	struct place_name name;
 	uint64_t address;
@@ -625,7 +625,7 @@ static void test_the_kernels_functions_have_names_or_addresses(void **state __un
 
 static void test_places_of_one_function_share_its_number(void **state __unused)
 {
-	struct symbols *symbols = symbols__new();
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
 	struct process_key key = self();
 	struct place_name a, b, c;
 
@@ -647,7 +647,7 @@ static void test_a_process_that_ended_has_names_by_records(void **state __unused
 
 	if (geteuid())
 		skip();
-	symbols = symbols__new();
+	symbols = symbols__new(SYMBOLS_NAMES);
 	symbols__follow(symbols);
 	key.pid = fork();
 	if (!key.pid)

@@ -200,6 +200,9 @@ int profile_cmd__choose_output(struct profile_cmd *cmd)
 		options->is_caller = !options->no_children;
 	if (cmd->data)
 		sort_keys__add_first(&options->sort, SORT_DATA);
+	if (cmd->lines)
+		sort_keys__add_last(&options->sort, SORT_SRCLINE);
+	options->has_lines = cmd->lines;
 	options->has_interval = cmd->run.base.config.options.interval_ms;
 	options->hide_kernel = cmd->hide_kernel;
 	options->hide_user = cmd->hide_user;

@@ -40,7 +40,8 @@ struct profile_cmd {
 	const char *by;	  /* --ip: the default in its place; NULL: not given */
 	const char *prog; /* --prog FILE; NULL: none */
 	bool dump_maps;
-	bool data;	  /* -d */
+	bool data; /* -d */
+	bool lines, inlines;
 	const char *diff; /* --diff: the profile before; NULL: none */
 	bool json;
 	bool is_max_rate; /* -F max */

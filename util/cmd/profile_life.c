@@ -145,6 +145,13 @@ static enum stat_status dump_maps(struct profile_cmd *cmd)
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
+static enum symbols_depth depth_of(const struct profile_cmd *cmd)
+{
+	if (cmd->inlines)
+		return SYMBOLS_INLINES;
+	return sort_keys__has(&cmd->options.sort, SORT_SRCLINE) ? SYMBOLS_LINES : SYMBOLS_NAMES;
+}
+
 int profile_cmd__run(struct profile_cmd *cmd)
 {
 	enum stat_status failed;
@@ -160,7 +167,7 @@ int profile_cmd__run(struct profile_cmd *cmd)
 	if (cmd->data_path && profile_record__new(cmd->data_path, &cmd->record))
 		return STATUS_FAILED;
 	/* The confined process that reads files must not have what the sampler maps. */
-	cmd->run.symbols = symbols__new();
+	cmd->run.symbols = symbols__new(depth_of(cmd));
 	if (!cmd->run.symbols)
 		return STATUS_FAILED;
 	cmd->run.samples.symbols = cmd->run.symbols;

@@ -155,7 +155,10 @@ static int parse_ip(void *ctx, const char *arg)
 {
 	static const struct {
 		const char *name, *sort;
-	} ways[] = {{"symbol", "dso,sym"}, {"address", "dso,ip"}, {"page", "dso,page"}};
+	} ways[] = {{"symbol", "dso,sym"},
+		    {"address", "dso,ip"},
+		    {"page", "dso,page"},
+		    {"line", "dso,srcline"}};
 	struct profile_cmd *cmd = ctx;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
@@ -164,10 +167,7 @@ static int parse_ip(void *ctx, const char *arg)
 		cmd->by = ways[i].sort;
 		return 0;
 	}
-	if (!strcmp(arg, "line"))
-		pr_err("--ip line: perf reads no tables of source lines (--ip=address prints instructions)");
-	else
-		pr_err("--ip %s: not one of symbol, address, page", arg);
+	pr_err("--ip %s: not one of symbol, address, page, line", arg);
 	return -EINVAL;
 }
 
@@ -237,8 +237,10 @@ static const struct option_row rows[] = {
 	{0, "icicle", OPT_FLAG, AT(options.is_icicle),
 	 .help = "with --flamegraph: draw from the commands at the top down"},
 	{0, "idle", OPT_FLAG, AT(run.sampling.with_idle), .help = "also sample idle CPUs"},
-	{0, "ip", OPT_CALL_OPT, .call = parse_ip, .arg = "symbol,address,page",
-	 .help = "a row for each function, instruction or page of code, without stacks"},
+	{0, "inline", OPT_FLAG, AT(inlines),
+	 .help = "frames for inlined functions, from debug information"},
+	{0, "ip", OPT_CALL_OPT, .call = parse_ip, .arg = "symbol,address,page,line",
+	 .help = "a row for each function, instruction, page of code or source line, without stacks"},
 	{'I', "interval-print", OPT_CALL, .call = parse_interval, .arg = "ms",
 	 .help = "print the samples of each interval"},
 	{0, "interval-count", OPT_UINT, AT(run.base.interval_count), .arg = "n",
@@ -248,6 +250,8 @@ static const struct option_row rows[] = {
 	 .help = "take stacks of the kernel only"},
 	{'K', "hide-kernel-symbols", OPT_FLAG, AT(hide_kernel),
 	 .help = "do not print functions of the kernel"},
+	{0, "lines", OPT_FLAG, AT(lines),
+	 .help = "a column for source lines, also in stacks, from debug information"},
 	{0, "max-stack", OPT_UINT, AT(max_stack), .arg = "n",
 	 .help = "frames of the kernel and of user space each, at most (127)"},
 	{'o', "output", OPT_STRING, AT(data_path), .arg = "file",
@@ -263,7 +267,7 @@ static const struct option_row rows[] = {
 	{0, "range", OPT_CALL, .call = parse_range, .arg = "name|start-end",
 	 .help = "sample only this function, module, file or range of addresses; may be repeated"},
 	{'s', "sort", OPT_STRING, AT(sort), .arg = "key,...",
-	 .help = "columns: comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr (" PROFILE_DEFAULT_SORT
+	 .help = "columns: comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr, srcline (" PROFILE_DEFAULT_SORT
 		 ")"},
 	{0, "stacks", OPT_FLAG, AT(stacks), .help = "print all stacks, a frame on each line"},
 	{'t', "tid", OPT_STRING, AT(run.base.target.tid_list), .arg = "tid-list",

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define NO_LINES "report has the names of the file: without --inline, --lines and srcline"
+
 /* Parse options before and after the file. Return: 0 or an exit status after a message. */
 static int parse(struct profile_cmd *cmd, int argc, char **argv, const char **path)
 {
@@ -50,6 +52,8 @@ static int check(const struct profile_cmd *cmd)
 		text = "report reads a file, and samples nothing: without a target, event or time";
 	else if (cmd->max_stack || cmd->only_kernel_chains || cmd->only_user_chains)
 		text = "report prints the stacks of the file: without --max-stack, --kernel-callchains and --user-callchains";
+	else if (cmd->inlines || cmd->lines)
+		text = NO_LINES;
 	else if (cmd->data_path || cmd->diff)
 		text = "report prints a file: without -o and --diff";
 	if (text)
@@ -65,6 +69,10 @@ static int check_columns(const struct profile_cmd *cmd, uint32_t recorded)
 	for (int i = 0; i < sort->nr; i++) {
 		const struct sort_keys one = {.keys = {sort->keys[i]}, .nr = 1};
 
+		if (sort->keys[i] == SORT_SRCLINE) {
+			pr_err("%s", NO_LINES);
+			return -EINVAL;
+		}
 		/* Stacks begin with the instruction. */
 		if (!(sort_keys__sample_key(&one) & ~(recorded | SAMPLE_IP)))
 			continue;

@@ -59,7 +59,7 @@ static int add_sample(struct flame_tree *tree, const struct samples *samples, in
 		.name = *sample->comm ? sample->comm : "[unknown]",
 		.image = "",
 	};
-	struct call_frame path[1 + 2 * SAMPLE_MAX_FRAMES];
+	struct call_frame path[1 + SAMPLES_MAX_PLACES];
 	int nr = 0;
 
 	path[nr++].function = flame_tree__add_frame(tree, &command);

@@ -40,8 +40,8 @@ enum sample_field { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
 enum label_field { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
 enum mapping_field { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7 };
 enum location_field { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
-enum line_field { LINE_FUNCTION = 1 };
-enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME };
+enum line_field { LINE_FUNCTION = 1, LINE_LINE };
+enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
 /* Ids are positions in the sets, from 1 on. */
 struct maker {
@@ -135,6 +135,8 @@ static int function(struct maker *maker, const struct place_name *name)
 	protobuf__put_number(&inner, FUNCTION_ID, nr + 1);
 	protobuf__put_number(&inner, FUNCTION_NAME, string(maker, name->name));
 	protobuf__put_number(&inner, FUNCTION_SYSTEM_NAME, string(maker, name->name));
+	if (name->file)
+		protobuf__put_number(&inner, FUNCTION_FILE, string(maker, name->file));
 	protobuf__put_message(&maker->message, PROFILE_FUNCTION, &inner);
 	return nr + 1;
 }
@@ -150,6 +152,7 @@ static int location(struct maker *maker, int place)
 		return nr + 1;
 	symbols__name(maker->report->samples->symbols, place, &name);
 	protobuf__put_number(&line, LINE_FUNCTION, function(maker, &name));
+	protobuf__put_number(&line, LINE_LINE, name.line);
 	protobuf__put_number(&inner, LOCATION_ID, nr + 1);
 	protobuf__put_number(&inner, LOCATION_MAPPING, mapping(maker, name.path));
 	protobuf__put_number(&inner, LOCATION_ADDRESS, name.position);

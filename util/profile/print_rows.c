@@ -4,8 +4,8 @@
 #include "util/lib/json_string.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
+#include "util/profile/frame_label.h"
 #include "util/profile/rows.h"
-#include "util/symbol/symbol_wire.h"
 #include "util/symbol/symbols.h"
 
 #include <inttypes.h>
@@ -24,6 +24,8 @@ static const char *text_of(enum sort_key key, const struct row_value *value, cha
 		return "[unknown]";
 	if (key == SORT_IP || key == SORT_PAGE)
 		snprintf(buf, size, "%s+0x%" PRIx64, value->text, value->number);
+	else if (key == SORT_SRCLINE)
+		snprintf(buf, size, "%s:%" PRId64, value->text, value->number);
 	else if (value->text)
 		return value->text;
 	else if (key == SORT_DATA)
@@ -178,12 +180,10 @@ struct branch {
 	int len;
 };
 
-static const char *function_of(const struct print_context *context, const struct call_node *node)
+static const char *function_of(const struct print_context *context, const struct call_node *node,
+			       char buf[FRAME_LABEL_MAX])
 {
-	struct place_name name;
-
-	symbols__name(context->symbols, node->place, &name);
-	return name.name;
+	return frame_label__text(context->options, context->symbols, node->place, buf);
 }
 
 static bool is_branch_listed(const struct branch *branch, const struct call_node *node)
@@ -202,8 +202,10 @@ static int next_listed(const struct branch *branch, int node)
 
 static void print_line(const struct branch *branch, const char *mark, const struct call_node *node)
 {
+	char buf[FRAME_LABEL_MAX];
+
 	fprintf(branch->context->out, "%*s%.*s%s", 12, "", branch->len, branch->lines, mark);
-	printable__put(branch->context->out, 0, function_of(branch->context, node));
+	printable__put(branch->context->out, 0, function_of(branch->context, node, buf));
 	fprintf(branch->context->out, "\n");
 }
 
@@ -333,10 +335,11 @@ static void print_json_nodes(const struct print_context *context, const struct c
 {
 	for (int below = tree->nodes[node].first; below >= 0; below = tree->nodes[below].next) {
 		const struct call_node *n = &tree->nodes[below];
+		char buf[FRAME_LABEL_MAX];
 
 		fprintf(context->out, "%s{\"depth\": %d, \"sym\": ",
 			depth > 1 || below != tree->nodes[node].first ? ", " : "", depth);
-		json_string__print(context->out, function_of(context, n));
+		json_string__print(context->out, function_of(context, n, buf));
 		fprintf(context->out, ", \"samples\": %" PRIu64 ", \"weight\": %" PRIu64 "}", n->nr,
 			n->weight);
 		print_json_nodes(context, tree, below, depth + 1);

@@ -4,6 +4,7 @@
 #include "util/lib/json_string.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
+#include "util/profile/frame_label.h"
 #include "util/profile/samples.h"
 #include "util/profile/stack_list.h"
 #include "util/symbol/symbols.h"
@@ -18,20 +19,19 @@ struct stack_view {
 	int nr_places;
 };
 
-static const char *frame(const struct print_context *context, int place)
+static const char *frame(const struct print_context *context, int place, char buf[FRAME_LABEL_MAX])
 {
-	struct place_name name;
-
-	symbols__name(context->symbols, place, &name);
-	return name.name;
+	return frame_label__text(context->options, context->symbols, place, buf);
 }
 
 /* As bcc's profile prints them: innermost first, the kernel before user space. */
 static void print_lines(const struct print_context *context, const struct stack_view *stack)
 {
+	char buf[FRAME_LABEL_MAX];
+
 	for (int i = 0; i < stack->nr_places; i++) {
 		fprintf(context->out, "    ");
-		printable__put(context->out, 0, frame(context, stack->places[i]));
+		printable__put(context->out, 0, frame(context, stack->places[i], buf));
 		fprintf(context->out, "\n");
 	}
 	fprintf(context->out, "    %-16s ", "-");
@@ -53,10 +53,12 @@ static void put_folded(FILE *out, const char *text)
 
 static void print_folded(const struct print_context *context, const struct stack_view *stack)
 {
+	char buf[FRAME_LABEL_MAX];
+
 	put_folded(context->out, *stack->sample->comm ? stack->sample->comm : "[unknown]");
 	for (int i = stack->nr_places - 1; i >= 0; i--) {
 		fputc(';', context->out);
-		put_folded(context->out, frame(context, stack->places[i]));
+		put_folded(context->out, frame(context, stack->places[i], buf));
 	}
 	fprintf(context->out, " %" PRIu64 "\n", stack->sum->weight);
 }
@@ -64,6 +66,7 @@ static void print_folded(const struct print_context *context, const struct stack
 static void print_csv(const struct print_context *context, const struct stack_view *stack)
 {
 	const char *sep = context->options->csv_sep;
+	char buf[FRAME_LABEL_MAX];
 
 	if (context->options->has_interval)
 		fprintf(context->out, "%.9f%s", (double)context->time_ns / NSEC_PER_SEC, sep);
@@ -74,13 +77,15 @@ static void print_csv(const struct print_context *context, const struct stack_vi
 	fprintf(context->out, "%s%d", sep, stack->sample->pid);
 	for (int i = 0; i < stack->nr_places; i++) {
 		fprintf(context->out, "%s", sep);
-		printable__put_csv(context->out, frame(context, stack->places[i]), sep);
+		printable__put_csv(context->out, frame(context, stack->places[i], buf), sep);
 	}
 	fprintf(context->out, "\n");
 }
 
 static void print_json(const struct print_context *context, const struct stack_view *stack)
 {
+	char buf[FRAME_LABEL_MAX];
+
 	fprintf(context->out, "{");
 	if (context->options->has_interval)
 		fprintf(context->out, "\"interval\": %.9f, ",
@@ -94,7 +99,7 @@ static void print_json(const struct print_context *context, const struct stack_v
 	fprintf(context->out, ", \"pid\": %d, \"stack\": [", stack->sample->pid);
 	for (int i = 0; i < stack->nr_places; i++) {
 		fprintf(context->out, "%s", i ? ", " : "");
-		json_string__print(context->out, frame(context, stack->places[i]));
+		json_string__print(context->out, frame(context, stack->places[i], buf));
 	}
 	fprintf(context->out, "]}\n");
 }
@@ -114,7 +119,8 @@ static void print_stack(const struct print_context *context, const struct stack_
 int print_stacks(const struct print_context *context, const struct samples *samples, int event)
 {
 	struct stack_list list;
-	int err = stack_list__make(&list, samples, event, context->options->view == VIEW_STACKS);
+	int err = stack_list__make(&list, samples, event, context->options->view == VIEW_STACKS,
+				   context->options->has_lines);
 
 	for (int i = 0; i < list.nr && !err; i++) {
 		struct stack_view stack = {.sum = &list.stacks[i]};

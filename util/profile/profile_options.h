@@ -30,6 +30,7 @@ struct profile_options {
 	bool is_icicle;		     /* flame graphs have the commands on top */
 	bool no_children;	     /* rows have the samples of the function itself only */
 	bool hide_kernel, hide_user; /* VIEW_LIST: rows that are not printed */
+	bool has_lines;		     /* --lines: frames of stacks have their source lines */
 	bool has_interval;	     /* -I: every report begins with its time */
 	double percent_limit;	     /* leave out lighter rows and branches; in percent */
 	bool hides_in_trees;  /* hide_kernel and hide_user also leave out rows of VIEW_TREE */

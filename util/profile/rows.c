@@ -4,6 +4,7 @@
 #include "util/lib/blob_set.h"
 #include "util/lib/util.h"
 #include "util/profile/cgroup_names.h"
+#include "util/profile/frame_label.h"
 #include "util/profile/samples.h"
 #include "util/sample/sampler.h"
 #include "util/symbol/symbols.h"
@@ -14,11 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_FRAMES (2 * SAMPLE_MAX_FRAMES)
+#define MAX_FRAMES SAMPLES_MAX_PLACES
 
 /* One sample's stack, innermost first. */
 struct stack {
 	struct call_frame frames[MAX_FRAMES];
+	int calls[MAX_FRAMES]; /* equal for calls of a function by itself */
 	int nr;
 };
 
@@ -57,6 +59,14 @@ static int64_t page_id(struct maker *maker, const struct place_name *name)
 	return text ? text_id(maker, text) : -1;
 }
 
+/* Return: a number for a line of a source file; -1 without memory. */
+static int64_t line_id(struct maker *maker, const struct place_name *name)
+{
+	int64_t file = text_id(maker, name->file);
+
+	return file < 0 ? -1 : file << 32 | name->line;
+}
+
 /* @place: of the row's function; -1: the sample has none */
 static int64_t key_value(struct maker *maker, enum sort_key key, const struct samples_key *sample,
 			 int place)
@@ -83,7 +93,9 @@ static int64_t key_value(struct maker *maker, enum sort_key key, const struct sa
 	case SORT_DSO:
 		return place < 0 ? -1 : text_id(maker, name.path);
 	case SORT_IP:
-		return place;
+		return place < 0 ? -1 : symbols__outermost(maker->samples->symbols, place);
+	case SORT_SRCLINE:
+		return name.file ? line_id(maker, &name) : -1;
 	case SORT_PAGE:
 		return place < 0 ? -1 : page_id(maker, &name);
 	default:
@@ -111,9 +123,16 @@ static struct row_value make_value(const struct maker *maker, enum sort_key key,
 	value.is_missing = place < 0;
 	if (place < 0)
 		return value;
+	if (key == SORT_IP)
+		place = symbols__outermost(maker->samples->symbols, place);
 	symbols__name(maker->samples->symbols, place, &name);
 	value.text = key == SORT_DSO || key == SORT_PAGE ? name.image : name.name;
 	value.is_kernel = name.is_kernel;
+	if (key == SORT_SRCLINE) {
+		value.is_missing = !name.file;
+		value.text = name.file ? frame_label__file(name.file) : NULL;
+		value.number = name.line;
+	}
 	if (key == SORT_IP)
 		value.number = name.offset;
 	if (key == SORT_PAGE)
@@ -164,6 +183,7 @@ static struct row *get_row(struct maker *maker, const struct samples_key *sample
 
 static void read_stack(struct maker *maker, const struct samples_key *sample, const int *places)
 {
+	bool has_lines = sort_keys__has(&maker->options->sort, SORT_SRCLINE);
 	struct stack *stack = &maker->stack;
 
 	stack->nr = sample->nr_kernel + sample->nr_user;
@@ -171,7 +191,9 @@ static void read_stack(struct maker *maker, const struct samples_key *sample, co
 		struct place_name name;
 
 		symbols__name(maker->samples->symbols, places[i], &name);
-		stack->frames[i] = (struct call_frame){name.function, places[i]};
+		stack->frames[i].function = maker->options->has_lines ? name.frame : name.function;
+		stack->frames[i].place = places[i];
+		stack->calls[i] = has_lines ? name.frame : name.function;
 	}
 }
 
@@ -179,7 +201,7 @@ static void read_stack(struct maker *maker, const struct samples_key *sample, co
 static bool is_inside(const struct stack *stack, int at)
 {
 	for (int i = 0; i < at; i++) {
-		if (stack->frames[i].function == stack->frames[at].function)
+		if (stack->calls[i] == stack->calls[at])
 			return true;
 	}
 	return false;
@@ -189,7 +211,7 @@ static bool is_inside(const struct stack *stack, int at)
 static int outermost(const struct stack *stack, int at)
 {
 	for (int i = stack->nr - 1; i > at; i--) {
-		if (stack->frames[i].function == stack->frames[at].function)
+		if (stack->calls[i] == stack->calls[at])
 			return i;
 	}
 	return at;

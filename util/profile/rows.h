@@ -15,9 +15,9 @@ struct samples;
 /* The value of one sort key. */
 struct row_value {
 	const char *text; /* borrowed from symbols, samples or options; NULL: a number */
-	int64_t number;	  /* with a text: the position behind it, of SORT_IP and SORT_PAGE */
-	bool is_kernel;	  /* of keys that have a place */
-	bool is_missing;  /* there is no such thing: a sample without a place */
+	int64_t number; /* with a text: the position behind it, of SORT_IP, SORT_PAGE and SORT_SRCLINE */
+	bool is_kernel;	 /* of keys that have a place */
+	bool is_missing; /* there is no such thing: a sample without a place */
 };
 
 struct row {

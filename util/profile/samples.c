@@ -4,6 +4,7 @@
 #include "util/sample/sampler.h"
 #include "util/symbol/symbols.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,10 @@
 /* A key with its places, and, if they are wanted, the mappings of those of user space. */
 struct full_key {
 	struct samples_key key;
-	int places[3 * SAMPLE_MAX_FRAMES];
+	int places[SAMPLES_MAX_PLACES];
 };
+
+static_assert(SAMPLES_MAX_PLACES >= 3 * SAMPLE_MAX_FRAMES, "all frames have room, with mappings");
 
 static void fill_key(const struct samples *samples, const struct sample_entry *entry,
 		     struct samples_key *key)
@@ -44,7 +47,8 @@ static int add_places(const struct samples *samples, struct full_key *full, int 
 	int first = full->key.nr_kernel + full->key.nr_user;
 
 	for (int i = 0; i < nr && i < SAMPLE_MAX_FRAMES; i++) {
-		int place = symbols__place(samples->symbols, process, who, addresses[i], is_kernel);
+		int place = symbols__place(samples->symbols, process, who, addresses[i], is_kernel,
+					   i > 0);
 
 		if (place < 0)
 			return place;
@@ -179,6 +183,56 @@ int samples__merge(struct samples *samples, const struct samples *from, int nr,
 	const void *key = blob_set__get(&from->keys, nr, &len);
 
 	return add_sum(samples, key, len, sum);
+}
+
+/* --- inlined functions --- */
+
+/*
+ * Put a place behind the others, after what is inlined there, innermost first.
+ * @room: for so many places, at least one. Return: how many were put.
+ */
+static int put_inlined(const struct symbols *symbols, int place, int *places, int room)
+{
+	int nr = 0;
+
+	for (int inner = place; inner >= 0; inner = symbols__inner(symbols, inner))
+		nr++;
+	if (nr > room)
+		nr = 1;
+	for (int i = nr - 1; i >= 0; i--) {
+		places[i] = place;
+		place = symbols__inner(symbols, place);
+	}
+	return nr;
+}
+
+static int add_inlined(struct samples *samples, const struct samples *from, int nr)
+{
+	const int *places;
+	const struct samples_key *key = samples__get(from, nr, &places);
+	int end = key->nr_kernel + key->nr_user, len = 0;
+	struct full_key full;
+
+	full.key = *key;
+	full.key.nr_kernel = full.key.nr_user = 0;
+	for (int i = 0; i < end; i++) {
+		/* Every place has room, whatever is inlined before it. */
+		int put = put_inlined(from->symbols, places[i], full.places + len,
+				      SAMPLES_MAX_PLACES - len - (end - i - 1));
+
+		*(i < key->nr_kernel ? &full.key.nr_kernel : &full.key.nr_user) += put;
+		len += put;
+	}
+	return add_sum(samples, &full, sizeof(full.key) + len * sizeof(int), from->sums[nr]);
+}
+
+int samples__add_inlined(struct samples *samples, const struct samples *from)
+{
+	int err = 0;
+
+	for (int i = 0; i < from->keys.nr && !err; i++)
+		err = add_inlined(samples, from, i);
+	return err;
 }
 
 const struct samples_key *samples__get(const struct samples *samples, int nr, const int **places)

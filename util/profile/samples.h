@@ -12,6 +12,9 @@
 struct sample_entry;
 struct symbols;
 
+/* Places of one entry, with inlined functions. */
+#define SAMPLES_MAX_PLACES 1024
+
 struct samples_sum {
 	uint64_t nr, weight;
 };
@@ -65,6 +68,15 @@ int samples__put(struct samples *samples, const struct samples_key *key, const i
 /** samples__merge() - add to the sum of entry @nr of another set with the same symbols; 0 or -ENOMEM */
 int samples__merge(struct samples *samples, const struct samples *from, int nr,
 		   struct samples_sum sum);
+
+/**
+ * samples__add_inlined() - make a copy of all entries in which inlined functions have places of their own
+ * @samples: empty, with the same symbols, after symbols__resolve()
+ *
+ * An entry whose inlined functions exceed SAMPLES_MAX_PLACES has only the innermost of them.
+ * Return: 0 or -ENOMEM; samples__reset() releases it in any case.
+ */
+int samples__add_inlined(struct samples *samples, const struct samples *from);
 
 /** samples__reset() - remove all entries, e.g. for the next interval */
 void samples__reset(struct samples *samples);

@@ -24,6 +24,7 @@ static const struct {
 	[SORT_IP] = {"ip", "addr", "Instruction", SAMPLE_IP, false},
 	[SORT_PAGE] = {"page", NULL, "Code Page", SAMPLE_IP, false},
 	[SORT_DATA] = {"daddr", NULL, "Data Address", SAMPLE_ADDR, false},
+	[SORT_SRCLINE] = {"srcline", NULL, "Source:Line", SAMPLE_IP, false},
 };
 
 static int find(const char *name)
@@ -55,7 +56,7 @@ int sort_keys__parse(struct sort_keys *keys, const char *list)
 		int key = find(name);
 
 		if (key < 0) {
-			pr_err("-s %s: '%s' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr)",
+			pr_err("-s %s: '%s' is not a sort key (comm, pid, tid, cpu, cgroup, prio, dso, sym, ip, page, daddr, srcline)",
 			       list, name);
 			return -EINVAL;
 		}
@@ -74,6 +75,12 @@ bool sort_keys__are_known(const char *list)
 			return false;
 	}
 	return copy;
+}
+
+void sort_keys__add_last(struct sort_keys *keys, enum sort_key key)
+{
+	if (!sort_keys__has(keys, key))
+		keys->keys[keys->nr++] = key;
 }
 
 void sort_keys__add_first(struct sort_keys *keys, enum sort_key key)

@@ -19,6 +19,7 @@ enum sort_key {
 	SORT_IP,
 	SORT_PAGE,
 	SORT_DATA,
+	SORT_SRCLINE,
 	NR_SORT_KEYS
 };
 
@@ -40,6 +41,9 @@ bool sort_keys__are_known(const char *list);
 
 /** sort_keys__has() - whether a key is in the list */
 bool sort_keys__has(const struct sort_keys *keys, enum sort_key key);
+
+/** sort_keys__add_last() - put a key after all others, unless it is there */
+void sort_keys__add_last(struct sort_keys *keys, enum sort_key key);
 
 /** sort_keys__add_first() - put a key before all others, unless it is there */
 void sort_keys__add_first(struct sort_keys *keys, enum sort_key key);

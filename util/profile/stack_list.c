@@ -13,11 +13,11 @@
 struct stack_key {
 	int32_t pid;
 	char comm[16];
-	int32_t functions[2 * SAMPLE_MAX_FRAMES];
+	int32_t frames[SAMPLES_MAX_PLACES];
 };
 
 static size_t make_key(const struct samples *samples, const struct samples_key *sample,
-		       const int *places, bool by_process, struct stack_key *key)
+		       const int *places, bool by_process, bool by_line, struct stack_key *key)
 {
 	int nr = sample->nr_kernel + sample->nr_user;
 
@@ -27,9 +27,9 @@ static size_t make_key(const struct samples *samples, const struct samples_key *
 		struct place_name name;
 
 		symbols__name(samples->symbols, places[i], &name);
-		key->functions[i] = name.function;
+		key->frames[i] = by_line ? name.frame : name.function;
 	}
-	return offsetof(struct stack_key, functions) + nr * sizeof(*key->functions);
+	return offsetof(struct stack_key, frames) + nr * sizeof(*key->frames);
 }
 
 static int add(struct stack_list *list, int nr, int sample, const struct samples_sum *sum)
@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
 }
 
 int stack_list__make(struct stack_list *list, const struct samples *samples, int event,
-		     bool by_process)
+		     bool by_process, bool by_line)
 {
 	struct blob_set keys = {};
 	int err = 0;
@@ -75,7 +75,7 @@ int stack_list__make(struct stack_list *list, const struct samples *samples, int
 		if (sample->event != event)
 			continue;
 		nr = blob_set__add(&keys, &key,
-				   make_key(samples, sample, places, by_process, &key));
+				   make_key(samples, sample, places, by_process, by_line, &key));
 		err = nr < 0 ? nr : add(list, nr, i, &samples->sums[i]);
 	}
 	blob_set__clear(&keys);

@@ -22,11 +22,12 @@ struct stack_list {
 /**
  * stack_list__make() - make the list of one event
  * @by_process: stacks of processes are told apart, otherwise those of commands
+ * @by_line: source lines of functions are told apart
  *
  * Return: 0 or -ENOMEM. Released by stack_list__clear() in any case.
  */
 int stack_list__make(struct stack_list *list, const struct samples *samples, int event,
-		     bool by_process);
+		     bool by_process, bool by_line);
 void stack_list__clear(struct stack_list *list);
 
 #endif

@@ -91,11 +91,20 @@ static const int allowed[] = {
 	SYS_sched_yield,  SYS_restart_syscall, SYS_sysinfo,
 };
 
+/* libdw looks for the file's name and for further files by itself. It goes on without them. */
+static const int refused[] = {
+	SYS_openat,
+	SYS_readlinkat,
+#ifdef SYS_readlink
+	SYS_readlink,
+#endif
+};
+
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 /* Go on behind the next instruction unless the loaded value is @value. */
 #define UNLESS(value)  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, action)
-#define MAX_FILTER     (4 + 2 * ARRAY_SIZE(allowed) + 16)
+#define MAX_FILTER     (4 + 2 * (ARRAY_SIZE(allowed) + ARRAY_SIZE(refused)) + 16)
 /* The low half of an argument; all architectures above but s390x store it first. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOAD_ARG(n) LOAD(args[n])
@@ -139,6 +148,10 @@ static int install_filter(void)
 	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++) {
 		filter[nr++] = (struct sock_filter)UNLESS(allowed[i]);
 		filter[nr++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		filter[nr++] = (struct sock_filter)UNLESS(refused[i]);
+		filter[nr++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | ENOENT);
 	}
 	program.len = add_conditions(filter, nr);
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;

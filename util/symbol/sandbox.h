@@ -16,7 +16,7 @@ int sandbox__drop_privileges(int keep_fd);
 /**
  * sandbox__enter() - allow only system calls that read open files, take memory, and send messages
  *
- * Any other call kills the process. Memory is limited to SANDBOX_MAX_BYTES, except with sanitizers.
+ * Opening files and reading links fails; any other call kills the process. Memory is limited to SANDBOX_MAX_BYTES, except with sanitizers.
  * Return: 0; -ENOSYS: no filter is known for this architecture; other -errno.
  */
 #define SANDBOX_MAX_BYTES (8UL << 30)

@@ -2,6 +2,7 @@
 #include "util/symbol/symbol_process.h"
 
 #include "util/lib/util.h"
+#include "util/symbol/debug_info.h"
 #include "util/symbol/demangle.h"
 #include "util/symbol/sandbox.h"
 #include "util/symbol/symbol_worker.h"
@@ -47,13 +48,15 @@ static void report_death(void)
 }
 
 /* Fork workers until one ends because perf has closed the socket. */
-static void keep(int fd)
+static void keep(int fd, bool has_lines)
 {
 	const pid_t keeper = getpid();
 	int status = 0;
 
 	prctl(PR_SET_NAME, "perf-symbols");
 	(void)demangle__init(); /* without it names stay mangled */
+	if (has_lines)
+		(void)debug_info__init(); /* without it requests get -ENOSYS */
 	if (sandbox__drop_privileges(fd))
 		_exit(1);
 	for (;;) {
@@ -72,7 +75,7 @@ static void keep(int fd)
 	}
 }
 
-struct symbol_process *symbol_process__start(void)
+struct symbol_process *symbol_process__start(bool has_lines)
 {
 	struct symbol_process *process = calloc(1, sizeof(*process));
 	int fds[2], err;
@@ -85,7 +88,7 @@ struct symbol_process *symbol_process__start(void)
 	}
 	process->keeper = fork();
 	if (!process->keeper)
-		keep(fds[1]);
+		keep(fds[1], has_lines);
 	err = errno;
 	close(fds[1]);
 	if (process->keeper < 0) {
@@ -118,6 +121,7 @@ struct question {
 	int first;	   /* index of the first address for the caller */
 	name_fn fn;	   /* NULL: no names are asked for */
 	place_fn place_fn; /* NULL: no places are asked for */
+	line_fn line_fn;   /* NULL: no lines are asked for */
 	void *ctx;
 };
 
@@ -196,6 +200,44 @@ static int hand_over_names(const struct symbol_process *process, ssize_t len,
 	return 0;
 }
 
+static void copy_text(char *text, const char *from, size_t len)
+{
+	memcpy(text, from, len);
+	text[len] = '\0';
+}
+
+static int hand_over_lines(const struct symbol_process *process, ssize_t len,
+			   const struct question *question)
+{
+	const char *at = process->reply.bytes + sizeof(process->reply.head);
+	size_t left = len - sizeof(process->reply.head);
+
+	while (left) {
+		char name[SYMBOL_MAX_NAME + 1], file[SYMBOL_MAX_NAME + 1];
+		struct symbol_line line = {.name = name, .file = file};
+		struct symbol_frame frame;
+
+		if (left < sizeof(frame))
+			return -EPROTO;
+		memcpy(&frame, at, sizeof(frame));
+		at += sizeof(frame);
+		left -= sizeof(frame);
+		if (frame.name_len > SYMBOL_MAX_NAME || frame.file_len > SYMBOL_MAX_NAME ||
+		    (size_t)frame.name_len + frame.file_len > left ||
+		    frame.idx >= (uint32_t)question->nr || frame.depth >= SYMBOL_MAX_INLINED ||
+		    frame.line > INT32_MAX)
+			return -EPROTO;
+		copy_text(name, at, frame.name_len);
+		copy_text(file, at + frame.name_len, frame.file_len);
+		at += frame.name_len + frame.file_len;
+		left -= frame.name_len + frame.file_len;
+		line.depth = frame.depth;
+		line.line = frame.line;
+		question->line_fn(question->ctx, question->first + frame.idx, &line);
+	}
+	return 0;
+}
+
 static int hand_over_places(const struct symbol_process *process, ssize_t len,
 			    const struct question *question)
 {
@@ -236,6 +278,8 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 			err = hand_over_names(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_PLACES && question->place_fn)
 			err = hand_over_places(process, len, question);
+		else if (head->kind == SYMBOL_REPLY_FRAMES && question->line_fn)
+			err = hand_over_lines(process, len, question);
 		if (err)
 			return err;
 	}
@@ -271,19 +315,41 @@ int symbol_process__describe(struct symbol_process *process, int fd, struct buil
 	return err;
 }
 
+/* Ask for a message's worth of addresses at a time. */
+static int ask_of_each(struct symbol_process *process, struct question *question,
+		       const uint64_t *addresses, int nr)
+{
+	int err = 0;
+
+	for (int first = 0; first < nr && !err; first += SYMBOL_MAX_ADDRESSES) {
+		question->addresses = addresses + first;
+		question->nr =
+			nr - first < SYMBOL_MAX_ADDRESSES ? nr - first : SYMBOL_MAX_ADDRESSES;
+		question->first = first;
+		err = ask(process, question);
+	}
+	return err;
+}
+
 int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
 			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx)
 {
 	struct question question = {.kind = kind, .fds = {fd, debug_fd}, .fn = fn, .ctx = ctx};
-	int err = 0;
 
-	for (int first = 0; first < nr && !err; first += SYMBOL_MAX_ADDRESSES) {
-		question.addresses = addresses + first;
-		question.nr = nr - first < SYMBOL_MAX_ADDRESSES ? nr - first : SYMBOL_MAX_ADDRESSES;
-		question.first = first;
-		err = ask(process, &question);
-	}
-	return err;
+	return ask_of_each(process, &question, addresses, nr);
+}
+
+int symbol_process__lines(struct symbol_process *process, int fd, int debug_fd,
+			  const uint64_t *addresses, int nr, line_fn fn, void *ctx)
+{
+	struct question question = {
+		.kind = SYMBOL_FILE_LINES,
+		.fds = {fd, debug_fd},
+		.line_fn = fn,
+		.ctx = ctx,
+	};
+
+	return ask_of_each(process, &question, addresses, nr);
 }
 
 int symbol_process__find(struct symbol_process *process, int fd, int debug_fd, const char *name,

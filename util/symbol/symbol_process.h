@@ -20,10 +20,12 @@ struct symbol_process;
 /**
  * symbol_process__start() - start keeper and worker
  *
+ * @has_lines: symbol_process__lines() will be called
+ *
  * Call it before anything shared is mapped: the keeper is a copy of this process.
  * Return: ended by symbol_process__stop(); NULL with errno set.
  */
-struct symbol_process *symbol_process__start(void);
+struct symbol_process *symbol_process__start(bool has_lines);
 void symbol_process__stop(struct symbol_process *process);
 
 /**
@@ -48,6 +50,26 @@ typedef void (*name_fn)(void *ctx, int idx, const char *name, uint64_t offset);
  */
 int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
 			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx);
+
+/* A function at an address, as in symbol_wire.h. The texts end with a NUL; unknown ones are empty. */
+struct symbol_line {
+	int depth; /* 0: not inlined, up to SYMBOL_MAX_INLINED - 1 */
+	const char *name, *file;
+	int line;
+};
+
+/* line_fn - gets a frame of an address */
+typedef void (*line_fn)(void *ctx, int idx, const struct symbol_line *line);
+
+/**
+ * symbol_process__lines() - find the source lines of addresses, and the functions inlined there
+ * @fn: is called for each frame, outermost first; more than once if a worker died meanwhile
+ *
+ * Return: as symbol_process__describe(); -ENOSYS: there is no libdw; -ENODATA: the file has no debug
+ * information.
+ */
+int symbol_process__lines(struct symbol_process *process, int fd, int debug_fd,
+			  const uint64_t *addresses, int nr, line_fn fn, void *ctx);
 
 /* place_fn - gets a function's place in its file, without the end */
 typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end);

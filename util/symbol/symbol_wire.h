@@ -24,6 +24,7 @@ enum symbol_file_kind {
 	SYMBOL_FILE_ELF,      /* addresses are positions in the file */
 	SYMBOL_FILE_PERF_MAP, /* addresses are those of the process */
 	SYMBOL_FILE_FIND,     /* ELF: the places of a function; its name is in place of addresses */
+	SYMBOL_FILE_LINES,    /* ELF: source lines and inlined functions of positions in the file */
 };
 
 struct symbol_request {
@@ -36,6 +37,7 @@ struct symbol_request {
 enum symbol_reply_kind {
 	SYMBOL_REPLY_NAMES,  /* struct symbol_answer, each followed by its name */
 	SYMBOL_REPLY_PLACES, /* struct symbol_place */
+	SYMBOL_REPLY_FRAMES, /* struct symbol_frame, each followed by the name and the file */
 	SYMBOL_REPLY_DONE,
 	SYMBOL_REPLY_DIED,
 };
@@ -51,6 +53,19 @@ struct symbol_reply {
 /* A function, by positions in its file. */
 struct symbol_place {
 	uint64_t start, end; /* without the end */
+};
+
+/*
+ * A function at an address: the one that the symbols name, without a name, and then those inlined there,
+ * outermost first. Addresses without debug information have none.
+ */
+#define SYMBOL_MAX_INLINED 64
+struct symbol_frame {
+	uint32_t idx;	/* of the address in the request */
+	uint32_t depth; /* 0: not inlined */
+	uint32_t line;	/* 0: unknown */
+	uint16_t name_len;
+	uint16_t file_len; /* 0: unknown */
 };
 
 /* Addresses without a name have none. */

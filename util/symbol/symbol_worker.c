@@ -2,12 +2,14 @@
 #include "util/symbol/symbol_worker.h"
 
 #include "util/lib/util.h"
+#include "util/symbol/debug_info.h"
 #include "util/symbol/demangle.h"
 #include "util/symbol/elf_symbols.h"
 #include "util/symbol/perf_map.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbol_wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -20,6 +22,8 @@
 /* Tables that are kept for later requests for the same files. */
 #define NR_KEPT 16
 
+static_assert(DEBUG_MAX_FRAMES <= SYMBOL_MAX_INLINED, "perf refuses deeper frames");
+
 /* The functions of one file, and of its debug file if there is one. */
 struct source {
 	uint64_t used; /* number of the last request for it; 0: this place is free */
@@ -27,6 +31,7 @@ struct source {
 	struct stat files[MAX_FDS]; /* the second is all 0 without a debug file */
 	struct symbol_table table;
 	struct elf_segments segments;
+	struct debug_info *debug; /* of SYMBOL_FILE_LINES */
 };
 
 struct worker {
@@ -48,6 +53,7 @@ static void clear_source(struct source *source)
 {
 	symbol_table__clear(&source->table);
 	free(source->segments.segments);
+	debug_info__close(source->debug);
 	*source = (struct source){};
 }
 
@@ -107,11 +113,25 @@ static int load_elf(const struct worker *worker, struct source *source)
 	return err;
 }
 
+static int load_lines(const struct worker *worker, struct source *source)
+{
+	int err = elf_symbols__segments(worker->fds[0], &source->segments);
+
+	if (err)
+		return err;
+	if (worker->fds[1] >= 0 && is_debug_file(worker->fds[0], worker->fds[1]))
+		source->debug = debug_info__open(worker->fds[1]);
+	if (!source->debug)
+		source->debug = debug_info__open(worker->fds[0]);
+	return source->debug ? 0 : -errno;
+}
+
 static int load_source(const struct worker *worker, struct source *source)
 {
-	int err = worker->request.head.kind == SYMBOL_FILE_ELF ?
-			  load_elf(worker, source) :
-			  perf_map__add(worker->fds[0], &source->table);
+	uint32_t kind = worker->request.head.kind;
+	int err = kind == SYMBOL_FILE_ELF   ? load_elf(worker, source) :
+		  kind == SYMBOL_FILE_LINES ? load_lines(worker, source) :
+					      perf_map__add(worker->fds[0], &source->table);
 
 	symbol_table__sort(&source->table);
 	return err;
@@ -216,6 +236,62 @@ static int put_names(struct worker *worker, const struct source *source)
 	return err ? err : send_packet(worker);
 }
 
+/* --- source lines --- */
+
+static uint16_t len_of(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len < SYMBOL_MAX_NAME ? len : SYMBOL_MAX_NAME;
+}
+
+static int put_frame(struct worker *worker, int idx, int depth, const struct debug_frame *frame)
+{
+	struct symbol_frame head = {.idx = idx, .depth = depth, .line = frame->line};
+	const char *name = depth && frame->name ? frame->name : "";
+	const char *file = frame->file ? frame->file : "";
+	size_t size;
+	int err = 0;
+	char *at;
+
+	head.name_len = len_of(name);
+	head.file_len = len_of(file);
+	size = sizeof(head) + head.name_len + head.file_len;
+	if (size > sizeof(worker->packet) - worker->len) {
+		err = send_packet(worker);
+		begin_packet(worker, SYMBOL_REPLY_FRAMES);
+	}
+	at = worker->packet + worker->len;
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + sizeof(head), name, head.name_len);
+	/* Longer paths keep the name of the file. */
+	memcpy(at + sizeof(head) + head.name_len, file + strlen(file) - head.file_len,
+	       head.file_len);
+	worker->len += size;
+	return err;
+}
+
+/* Return: -errno of the socket; @err receives that of the file. */
+static int put_frames(struct worker *worker, const struct source *source, int *err)
+{
+	struct debug_frame frames[DEBUG_MAX_FRAMES];
+	int lost = 0;
+
+	begin_packet(worker, SYMBOL_REPLY_FRAMES);
+	for (uint32_t i = 0; i < worker->request.head.nr && !lost && !*err; i++) {
+		uint64_t address;
+		int nr = 0;
+
+		if (elf_segments__address(&source->segments, worker->request.addresses[i],
+					  &address))
+			nr = debug_info__frames(source->debug, address, frames);
+		*err = nr < 0 ? nr : 0;
+		for (int k = 0; k < nr && !lost; k++)
+			lost = put_frame(worker, i, k, &frames[k]);
+	}
+	return lost ? lost : send_packet(worker);
+}
+
 /* --- places of a function --- */
 
 /* Only names as they are printed have such characters. */
@@ -307,7 +383,9 @@ static int answer(struct worker *worker)
 		lost = put_places(worker, &err);
 	} else {
 		source = get_source(worker, &err);
-		lost = source ? put_names(worker, source) : 0;
+		lost = !source	     ? 0 :
+		       source->debug ? put_frames(worker, source, &err) :
+				       put_names(worker, source);
 	}
 	done.err = err;
 	done.has_symtab = has_symtab;

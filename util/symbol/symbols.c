@@ -27,13 +27,26 @@
 struct place_key {
 	uint64_t offset; /* in the image; an address of the kernel or of JIT code */
 	int32_t image;
-	int32_t pad;
+	uint16_t is_return; /* only if lines are wanted */
+	uint16_t depth;	    /* of an inlined function; 0: not inlined */
 };
 
 struct place {
 	int function; /* -1: not looked for yet */
 	uint64_t offset;
+	int inner;     /* the place of the function that is inlined here; -1: none */
+	int outermost; /* of an inlined function: the place that has its code; -1: this one */
+	int file;      /* of the source; -1: unknown */
+	int line;
+	int frame; /* number of struct frame_key; -1: not looked for yet, or not wanted */
 	bool is_unknown;
+};
+
+static const struct place new_place = {
+	.function = -1, .inner = -1, .outermost = -1, .file = -1, .frame = -1};
+
+struct frame_key {
+	int function, file, line;
 };
 
 struct symbols {
@@ -49,6 +62,10 @@ struct symbols {
 	struct place *places; /* nr_places <= place_keys.nr */
 	int nr_places, cap_places;
 	struct blob_set functions; /* image, a NUL, owner, a NUL, name */
+	struct blob_set files;	   /* of sources */
+	struct blob_set frames;	   /* struct frame_key */
+	enum symbols_depth depth;
+	bool has_no_lines; /* there is no libdw, and the user was told */
 	int nr_open, nr_read_again;
 };
 
@@ -68,7 +85,7 @@ static void warn_of_kernel(struct symbols *symbols)
 	symbols->kernel_err = 0;
 }
 
-struct symbols *symbols__new(void)
+struct symbols *symbols__new(enum symbols_depth depth)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
 
@@ -77,7 +94,8 @@ struct symbols *symbols__new(void)
 		symbols__delete(symbols);
 		return NULL;
 	}
-	symbols->process = symbol_process__start();
+	symbols->depth = depth;
+	symbols->process = symbol_process__start(depth != SYMBOLS_NAMES);
 	if (!symbols->process)
 		pr_warn("functions of programs have no names: cannot start a process that reads files: %s",
 			strerror(errno));
@@ -96,6 +114,8 @@ void symbols__delete(struct symbols *symbols)
 	blob_set__clear(&symbols->mappings);
 	blob_set__clear(&symbols->place_keys);
 	blob_set__clear(&symbols->functions);
+	blob_set__clear(&symbols->files);
+	blob_set__clear(&symbols->frames);
 	free(symbols->places);
 	free(symbols);
 }
@@ -190,12 +210,12 @@ static int add_place(struct symbols *symbols, const struct place_key *place, boo
 	nr = blob_set__add(&symbols->place_keys, place, sizeof(*place));
 	*is_new = nr == symbols->nr_places;
 	if (*is_new)
-		symbols->places[symbols->nr_places++] = (struct place){.function = -1};
+		symbols->places[symbols->nr_places++] = new_place;
 	return nr;
 }
 
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
-		   uint64_t address, bool is_kernel)
+		   uint64_t address, bool is_kernel, bool is_return)
 {
 	struct place_key place = {.offset = address, .image = KERNEL};
 	bool is_new;
@@ -207,6 +227,7 @@ int symbols__place(struct symbols *symbols, int process, const struct process_ke
 		if (place.image < 0)
 			return place.image;
 	}
+	place.is_return = is_return && !is_kernel && symbols->depth != SYMBOLS_NAMES;
 	nr = add_place(symbols, &place, &is_new);
 	if (nr >= 0 && is_new)
 		open_early(symbols, &symbols->processes.images[place.image]);
@@ -380,6 +401,114 @@ static void take_name(void *ctx, int idx, const char *name, uint64_t offset)
 		answers->err = err;
 }
 
+static const char *reason(int err)
+{
+	return err == -EBADMSG ? "reading it fails every time" :
+	       err == -ENOEXEC ? "not an ELF file" :
+	       err == -EPIPE   ? "the process that reads files has ended" :
+				 strerror(-err);
+}
+
+/* --- source lines --- */
+
+/* Return: the place of the function inlined at a place, so many levels inside; -1: none; -ENOMEM. */
+static int get_inner(struct symbols *symbols, int place, int depth)
+{
+	struct place_key key = *key_of(symbols, place);
+	int outer = place, inner = place;
+	bool is_new;
+
+	for (key.depth = 1; key.depth <= depth && inner >= 0; key.depth++) {
+		outer = inner;
+		inner = symbols->places[outer].inner;
+	}
+	key.depth--;
+	/* A worker that sends them in another order has been taken over. */
+	if (inner >= 0 || key.depth != depth)
+		return inner;
+	inner = add_place(symbols, &key, &is_new);
+	if (inner < 0)
+		return inner;
+	symbols->places[outer].inner = inner;
+	symbols->places[inner].outermost = place;
+	return inner;
+}
+
+static int set_file(struct symbols *symbols, int place, const struct symbol_line *line)
+{
+	int file = *line->file ?
+			   blob_set__add(&symbols->files, line->file, strlen(line->file) + 1) :
+			   -1;
+
+	if (*line->file && file < 0)
+		return file;
+	symbols->places[place].file = file;
+	symbols->places[place].line = line->line;
+	return 0;
+}
+
+static int set_inlined(struct symbols *symbols, int place, const char *function)
+{
+	char *name __cleanup(free_ptr) =
+		xasprintf("%s (inlined)", *function ? function : "[unknown]");
+
+	return name ? set_name(symbols, place, "", name, 0) : -ENOMEM;
+}
+
+static int set_line(struct symbols *symbols, int place, const struct symbol_line *line)
+{
+	int at = place, err = 0;
+
+	if (line->depth && symbols->depth == SYMBOLS_INLINES) {
+		at = get_inner(symbols, place, line->depth);
+		if (at < 0)
+			return at == -ENOMEM ? at : 0;
+		err = set_inlined(symbols, at, line->name);
+	}
+	/* Without inlined functions, the innermost line is the place's. */
+	return err ? err : set_file(symbols, at, line);
+}
+
+static void take_line(void *ctx, int idx, const struct symbol_line *line)
+{
+	struct answers *answers = ctx;
+	int err = set_line(answers->symbols, answers->places[idx], line);
+
+	if (err)
+		answers->err = err;
+}
+
+static void warn_of_lines(struct symbols *symbols, const struct image *image, int err)
+{
+	if (err == -ENOSYS && !symbols->has_no_lines)
+		pr_warn("there are no source lines and no inlined functions: libdw.so.1 cannot be loaded (elfutils), or this build lacks it");
+	else if (err != -ENOSYS)
+		pr_verbose("%s: no source lines: %s", image->path,
+			   err == -ENODATA ? "no debug information" : reason(err));
+	symbols->has_no_lines |= err == -ENOSYS;
+}
+
+/* Return: 0, also if there are no lines; -ENOMEM. */
+static int ask_lines(struct symbols *symbols, struct image *image, const int *places, int nr)
+{
+	struct answers answers = {.symbols = symbols, .places = places};
+	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
+	int err;
+
+	if (!addresses)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++)
+		addresses[i] =
+			key_of(symbols, places[i])->offset - key_of(symbols, places[i])->is_return;
+	err = symbol_process__lines(symbols->process, image->fd, image->debug_fd, addresses, nr,
+				    take_line, &answers);
+	if (err)
+		warn_of_lines(symbols, image, err);
+	return answers.err;
+}
+
+/* --- files --- */
+
 static int describe(const struct symbols *symbols, struct image *image)
 {
 	char *path __cleanup(free_ptr) = NULL;
@@ -424,14 +553,6 @@ static int ask_names(struct symbols *symbols, struct image *image, const int *pl
 	return answers.err ? answers.err : err;
 }
 
-static const char *reason(int err)
-{
-	return err == -EBADMSG ? "reading it fails every time" :
-	       err == -ENOEXEC ? "not an ELF file" :
-	       err == -EPIPE   ? "the process that reads files has ended" :
-				 strerror(-err);
-}
-
 /* Return: 0, also if there are no names; -ENOMEM. */
 static int resolve_image(struct symbols *symbols, struct image *image, const int *places, int nr)
 {
@@ -439,6 +560,8 @@ static int resolve_image(struct symbols *symbols, struct image *image, const int
 
 	if (!err)
 		err = ask_names(symbols, image, places, nr);
+	if (!err && symbols->depth != SYMBOLS_NAMES && image->kind == IMAGE_FILE)
+		return ask_lines(symbols, image, places, nr);
 	if (!err)
 		return 0;
 	if (image->kind == IMAGE_FILE && !image->is_unreadable)
@@ -487,6 +610,21 @@ static int resolve_run(struct symbols *symbols, const int *places, int nr)
 	return err;
 }
 
+/* Call it when all functions and lines are known. */
+static int number_frames(struct symbols *symbols)
+{
+	for (int i = 0; i < symbols->nr_places; i++) {
+		struct place *place = &symbols->places[i];
+		const struct frame_key key = {place->function, place->file, place->line};
+
+		if (place->frame < 0)
+			place->frame = blob_set__add(&symbols->frames, &key, sizeof(key));
+		if (place->frame < 0)
+			return place->frame;
+	}
+	return 0;
+}
+
 int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
 {
 	int nr, end, err = 0;
@@ -503,6 +641,8 @@ int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
 			progress(ctx, image__name(&symbols->processes.images[image]), i, nr);
 		err = resolve_run(symbols, places + i, end - i);
 	}
+	if (!err && symbols->depth != SYMBOLS_NAMES)
+		err = number_frames(symbols);
 	return err;
 }
 
@@ -515,9 +655,13 @@ void symbols__name(const struct symbols *symbols, int place, struct place_name *
 
 	*name = (struct place_name){
 		.function = p->function,
+		.frame = p->frame < 0 ? p->function : p->frame,
 		.name = owner + strlen(owner) + 1,
 		.offset = p->offset,
 		.position = key_of(symbols, place)->offset,
+		.file = p->file < 0 ? NULL : blob_set__get(&symbols->files, p->file, NULL),
+		.line = p->line,
+		.is_inlined = key_of(symbols, place)->depth,
 		.is_unknown = p->is_unknown,
 		.is_kernel = image->kind == IMAGE_KERNEL,
 	};
@@ -529,4 +673,16 @@ void symbols__name(const struct symbols *symbols, int place, struct place_name *
 	name->path = image->path;
 	if (image->kind == IMAGE_JIT && !p->is_unknown)
 		name->image = name->path = "[jit]";
+}
+
+int symbols__inner(const struct symbols *symbols, int place)
+{
+	return symbols->places[place].inner;
+}
+
+int symbols__outermost(const struct symbols *symbols, int place)
+{
+	int outermost = symbols->places[place].outermost;
+
+	return outermost < 0 ? place : outermost;
 }

@@ -19,6 +19,12 @@ struct symbol_process;
 struct symbol_table;
 struct symbols;
 
+enum symbols_depth {
+	SYMBOLS_NAMES,
+	SYMBOLS_LINES,	 /* also source lines */
+	SYMBOLS_INLINES, /* also functions that are inlined at a place */
+};
+
 /**
  * symbols__new() - read the kernel's symbols and start the confined process
  *
@@ -26,7 +32,7 @@ struct symbols;
  * symbols__resolve() warns if those of the kernel are hidden.
  * Return: owned by the caller; NULL after a message.
  */
-struct symbols *symbols__new(void);
+struct symbols *symbols__new(enum symbols_depth depth);
 void symbols__delete(struct symbols *symbols);
 
 /**
@@ -61,11 +67,12 @@ int symbols__process(struct symbols *symbols, const struct process_key *key);
 /**
  * symbols__place() - the number of a sampled address, the same for the same position in the same file
  * @process: from symbols__process(); not used for the kernel's addresses
+ * @is_return: the address is that behind a call, so its line is that of the byte before
  *
  * Return: a number from 0 on, or -ENOMEM.
  */
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
-		   uint64_t address, bool is_kernel);
+		   uint64_t address, bool is_kernel, bool is_return);
 
 /* The mapping that a sampled address was in. */
 struct symbols_mapping {
@@ -96,15 +103,30 @@ int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx);
 
 /* A place with its name, as symbols__resolve() found it. */
 struct place_name {
-	int function;	   /* equal for places of one function; unknown ones have their own */
-	const char *name;  /* of the function, or "file+0x1f0"; never NULL */
+	int function; /* equal for places of one function; unknown ones have their own */
+	int frame;    /* equal for places of one function and one source line */
+	const char
+		*name; /* of the function, or "file+0x1f0"; never NULL. Inlined: "name (inlined)" */
 	uint64_t offset;   /* in the function */
 	uint64_t position; /* in the image; an address of the kernel or of JIT code */
 	const char *image; /* the last part of the file's name, or "[kernel]", "[ext4]", "[bpf]" */
 	const char *path;  /* all of it */
+	const char *file;  /* of the source; NULL: unknown, or not asked for */
+	int line;	   /* in it; 0: unknown */
 	bool is_unknown;
 	bool is_kernel;
+	bool is_inlined;
 };
+
+/**
+ * symbols__inner() - the place of the function that is inlined at a place, as symbols__resolve() found it
+ *
+ * Return: its number; -1: none.
+ */
+int symbols__inner(const struct symbols *symbols, int place);
+
+/** symbols__outermost() - the place of the function that has the code of an inlined one; otherwise @place */
+int symbols__outermost(const struct symbols *symbols, int place);
 
 /** symbols__name() - describe a place; the texts are borrowed, until symbols__resolve() */
 void symbols__name(const struct symbols *symbols, int place, struct place_name *name);

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile --inline and --lines: inlined functions and source lines of samples.
+
+load lines
+
+requirements() {
+	require_root
+	require_commands jq addr2line
+	begin_lines
+}
+
+# profile OPTION... : sample through this test's map
+profile() {
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
+}
+
+# agrees_with_addr2line PROGRAM ROWS : the lines "sum+0x1f<TAB>FUNCTION<TAB>LINE" are those of addr2line
+agrees_with_addr2line() {
+	local start ip sym srcline name line
+	start=$(nm -C "$1" | sed -nE 's/^(\w+) T (mix::)?sum(\(.*)?$/0x\1/p')
+	while IFS=$'\t' read -r ip sym srcline; do
+		{
+			read -r name
+			read -r line
+		} < <(addr2line -f -i -C -e "$1" "$(printf %x $((start + ${ip##*+})))" | plain_lines)
+		[ "$sym" = "$name (inlined)" ] || [ "$sym" = "$name" ]
+		if [ "$line" = unknown ]; then
+			[ "$srcline" = "[unknown]" ]
+		else
+			[ "$srcline" = "${line##*/}" ]
+		fi
+	done <"$2"
+}
+
+@test "each sampled instruction has the innermost function and line of addr2line" {
+	local compiler
+	for compiler in g++ clang++; do
+		compiled $compiler mix.cc program
+		profile --inline -F 5000 -s ip,sym,srcline -j -- "$T/program" 3000000 >"$T/json"
+		jq -r 'select(.ip // "" | startswith("mix::sum+")) | [.ip, .sym, .srcline] | @tsv' "$T/json" >"$T/rows"
+		[ "$(wc -l <"$T/rows")" -ge 5 ]
+		agrees_with_addr2line "$T/program" "$T/rows"
+		grep -q 'mix::state<unsigned long>::turn (inlined)' "$T/rows"
+	done
+}
+
+@test "stacks have a frame for each inlined function, and the line of each call" {
+	compiled g++ mix.cc program
+	profile --inline --lines -F 5000 --folded -- "$T/program" 3000000 >"$T/folded"
+	call=$(grep -n 'mix::sum(nr)' "$SOURCES/mix.cc" | cut -d: -f1)
+	inner=$(grep -n 'turn(with + i)' "$SOURCES/mix.cc" | cut -d: -f1)
+	middle=$(grep -n 'turns<16>(seed)' "$SOURCES/mix.cc" | cut -d: -f1)
+	outer=$(grep -n 'mixed(i ^ all)' "$SOURCES/mix.cc" | cut -d: -f1)
+	grep -qE "^program;.*main mix.cc:$call;mix::sum mix.cc:$outer;unsigned long mix::mixed<unsigned long> \(inlined\) mix.cc:$middle;void mix::state<unsigned long>::turns<16> \(inlined\) mix.cc:$inner;mix::state<unsigned long>::turn \(inlined\) mix.cc:[0-9]+ [0-9]+$" \
+		"$T/folded"
+	profile --inline -F 5000 --folded -- "$T/program" 3000000 >"$T/folded"
+	grep -qE "main;mix::sum;unsigned long mix::mixed<unsigned long> \(inlined\);" "$T/folded"
+	refute grep -q 'mix.cc' "$T/folded"
+}
+
+@test "the weight of all frames is that of the samples, with inlined functions or without" {
+	compiled gcc mix.c program
+	for way in --bpf --no-bpf; do
+		profile $way --inline --lines -F 5000 -j -- "$T/program" 3000000 >"$T/json"
+		jq -s -e '([.[] | .samples // 0] | add) == ([.[] | .account // empty] | last | .samples)' "$T/json"
+		profile $way --inline -g -F 5000 -j -- "$T/program" 3000000 >"$T/json"
+		jq -s -e '([.[] | .samples // 0] | add) == ([.[] | .account // empty] | last | .samples)' "$T/json"
+		jq -s -e 'all(.[]; (.children // 0) <= 100)' "$T/json"
+	done
+}
+
+@test "-s srcline and --ip=line have a row for each line, and --pprof has lines" {
+	compiled gcc mix.c program
+	profile -F 5000 --ip=line -j -- "$T/program" 3000000 >"$T/json"
+	jq -s -e 'any(.[]; .dso == "program" and (.srcline | test("^mix.c:[0-9]+$")))' "$T/json"
+	profile --inline -F 5000 --pprof "$T/pb.gz" -- "$T/program" 3000000 >/dev/null
+	require_commands protoc
+	gzip -dc "$T/pb.gz" | protoc --decode=Profile -I "$BATS_TEST_DIRNAME/../data" pprof.proto >"$T/pprof"
+	grep -q '"turn (inlined)"' "$T/pprof"
+	grep -q '"'"$SOURCES/mix.c"'"' "$T/pprof"
+	grep -A 3 '^  line {' "$T/pprof" | grep -q '    line: [1-9]'
+}
+
+@test "a program with spoiled debug information keeps its names" {
+	local section
+	require_commands objcopy
+	compiled gcc mix.c program
+	for section in info line abbrev rnglists; do
+		head -c 5000 /dev/urandom >"$T/random"
+		objcopy --update-section ".debug_$section=$T/random" "$T/program" "$T/spoiled"
+		profile --inline --lines -F 5000 -j -- "$T/spoiled" 1000000 >"$T/json"
+		jq -s -e 'any(.[]; .dso == "spoiled" and (.sym | test("^(sum|turn|mixed)")))' "$T/json"
+	done
+}
+
+@test "a program without debug information, and a machine without libdw, are named" {
+	require_commands unshare strip
+	compiled gcc mix.c program -s
+	profile -v --inline -F 2000 -j -- "$T/program" 1000000 >"$T/json" 2>"$T/stderr"
+	grep -qx "perf profile: $T/program: no source lines: no debug information" "$T/stderr"
+	library=$(ldconfig -p | sed -nE 's/.*libdw\.so\.1 .*=> (.*)/\1/p' | head -n 1)
+	: >"$T/empty"
+	unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$T/empty" "$(realpath "$library")" \
+		perf profile --no-bpf --lines -F 2000 -e cpu-clock -j -- "$T/program" 1000000 >"$T/json" 2>"$T/stderr"
+	grep -qx "perf profile: there are no source lines and no inlined functions: libdw.so.1 cannot be loaded (elfutils), or this build lacks it" \
+		"$T/stderr"
+	[ "$(grep -c 'no source lines' "$T/stderr")" = 1 ]
+	jq -s -e 'any(.[]; .dso == "program" and .srcline == "[unknown]")' "$T/json"
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_DEBUG_INFO_H
+#define PERF_SYMBOL_DEBUG_INFO_H
+
+/*
+ * Source lines and inlined functions of an ELF file with DWARF, read by libdw, which is loaded at run time.
+ * Only the confined process calls this: files may be hostile.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct debug_info;
+
+/* Deeper inlining is cut off at the inner end. */
+#define DEBUG_MAX_FRAMES 64
+
+/* A function at an address, or one that is inlined there. The texts are borrowed from struct debug_info. */
+struct debug_frame {
+	const char *name; /* as it is printed; NULL: unknown */
+	const char *file; /* of the source; NULL: unknown */
+	uint32_t line;	  /* in it; 0: unknown */
+};
+
+/** debug_info__init() - load libdw; call it before confinement. Return: false if there is none. */
+bool debug_info__init(void);
+
+/**
+ * debug_info__open() - list the compilation units of a file
+ * @fd: is duplicated
+ *
+ * Return: NULL with errno set: ENOSYS: there is no libdw; ENODATA: the file has no debug information;
+ * ENOEXEC; ENOMEM.
+ */
+struct debug_info *debug_info__open(int fd);
+void debug_info__close(struct debug_info *info);
+
+/**
+ * debug_info__frames() - the function at an address, and the functions inlined there
+ * @address: as in the symbol table of the file
+ * @frames: receives DEBUG_MAX_FRAMES at most, outermost first. The first one has a name and the position
+ * from which the next one is called, and so on. The last has the position of the address.
+ *
+ * Reads a compilation unit when the first address in it comes.
+ * Return: their number; 0: unknown; -ENOMEM.
+ */
+int debug_info__frames(struct debug_info *info, uint64_t address, struct debug_frame *frames);
+
+#endif
