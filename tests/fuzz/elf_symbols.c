@@ -51,18 +51,19 @@ static void check_segments(int fd)
 	free(segments.segments);
 }
 
-static void check_build_id(int fd)
+static void check_description(int fd)
 {
-	struct build_id id;
-	bool has_symtab = false;
-	int err = elf_symbols__describe(fd, &id, &has_symtab);
+	struct elf_description file;
+	int err = elf_symbols__describe(fd, &file);
 	char *path;
 
 	assert(!err || err == -ENOEXEC);
-	assert(id.len <= BUILD_ID_MAX && (!err || !id.len));
-	path = build_id__debug_path(&id);
-	assert(!path == !id.len);
-	assert(!path || strlen(path) == strlen("usr/lib/debug/.build-id//.debug") + 2 * id.len);
+	assert(strnlen(file.debug_link, sizeof(file.debug_link)) < sizeof(file.debug_link));
+	assert(file.id.len <= BUILD_ID_MAX && (!err || !file.id.len));
+	path = build_id__debug_path(&file.id);
+	assert(!path == !file.id.len);
+	assert(!path ||
+	       strlen(path) == strlen("usr/lib/debug/.build-id//.debug") + 2 * file.id.len);
 	free(path);
 }
 
@@ -73,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	is_ready = is_ready || demangle__init();
 	assert(is_ready && fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	check_build_id(fd);
+	check_description(fd);
 	check_symbols(fd);
 	check_segments(fd);
 	close(fd);

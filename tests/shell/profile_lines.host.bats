@@ -108,3 +108,47 @@ agrees_with_addr2line() {
 	[ "$(grep -c 'no source lines' "$T/stderr")" = 1 ]
 	jq -s -e 'any(.[]; .dso == "program" and .srcline == "[unknown]")' "$T/json"
 }
+
+# stripped_with_link NAME OPTION... : make $T/bin/NAME without symbols, and $T/NAME.debug, which it names
+stripped_with_link() {
+	require_commands objcopy strip
+	compiled gcc mix.c "$1" "${@:2}"
+	mkdir -p "$T/bin/.debug"
+	objcopy --only-keep-debug "$T/$1" "$T/$1.debug"
+	strip -o "$T/bin/$1" "$T/$1"
+	(cd "$T" && objcopy --add-gnu-debuglink="$1.debug" "bin/$1")
+}
+
+# innermost NAME : the functions of a sampled run of $T/bin/NAME, and their lines
+innermost() {
+	profile --inline -F 2000 -s dso,sym,srcline -j -- "$T/bin/$1" 1000000 |
+		jq -r 'select(.dso == "'"$1"'") | .sym + " " + .srcline'
+}
+
+@test "a stripped program has the names and lines of its debug file, found by the debug link" {
+	local kind place
+	for kind in sha1 none; do
+		stripped_with_link $kind -Wl,--build-id=$kind
+		innermost $kind >"$T/rows"
+		grep -q "^$kind+0x" "$T/rows"
+		for place in bin bin/.debug; do
+			cp "$T/$kind.debug" "$T/$place"
+			innermost $kind >"$T/rows"
+			grep -q '^turn (inlined) mix.c:[0-9]*$' "$T/rows"
+			refute grep -q "^$kind+0x" "$T/rows"
+			rm "$T/$place/$kind.debug"
+		done
+	done
+}
+
+@test "a debug file of another build is not used, by its build id or its checksum" {
+	local kind
+	for kind in sha1 none; do
+		stripped_with_link $kind -Wl,--build-id=$kind
+		compiled gcc mix.c other -Wl,--build-id=$kind -fno-tree-vectorize -O1
+		objcopy --only-keep-debug "$T/other" "$T/bin/$kind.debug"
+		innermost $kind >"$T/rows"
+		grep -q "^$kind+0x" "$T/rows"
+		refute grep -q turn "$T/rows"
+	done
+}

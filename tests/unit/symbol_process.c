@@ -180,16 +180,16 @@ static void test_without_a_keeper_there_are_no_names(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	struct build_id id;
-	bool has_symtab;
+	struct elf_description file;
+	bool is_debug_file;
 	int worker_fd = syscall(SYS_pidfd_open, worker(), 0);
 
 	assert_return_code(worker_fd, errno);
 	kill(child_of(getpid()), SIGKILL);
 	/* It ends with its keeper. */
 	wait_for_end_of(worker_fd);
-	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), -EPIPE);
-	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), -EPIPE);
+	assert_int_equal(symbol_process__describe(process, fd, -1, &file, &is_debug_file), -EPIPE);
+	assert_int_equal(symbol_process__describe(process, fd, -1, &file, &is_debug_file), -EPIPE);
 	close(fd);
 	symbol_process__stop(process);
 }
@@ -263,10 +263,10 @@ static void test_damaged_files_have_no_names_and_do_no_harm(void **state __unuse
 		int fd = damaged(16 * 1024, from, from + 8, from % 3 ? 0xff : 0x7f);
 		uint64_t address = known_offset();
 		struct found found = {};
-		struct build_id id;
-		bool has_symtab;
+		struct elf_description file;
+		bool is_debug_file;
 
-		(void)symbol_process__describe(process, fd, &id, &has_symtab);
+		(void)symbol_process__describe(process, fd, -1, &file, &is_debug_file);
 		(void)symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
 					   &found);
 		assert_int_equal(found.nr, 0);
@@ -280,11 +280,12 @@ static void test_a_text_is_no_elf_file(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	struct build_id id;
-	bool has_symtab;
+	struct elf_description file;
+	bool is_debug_file;
 
-	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), -ENOEXEC);
-	assert_int_equal(id.len, 0);
+	assert_int_equal(symbol_process__describe(process, fd, -1, &file, &is_debug_file),
+			 -ENOEXEC);
+	assert_int_equal(file.id.len, 0);
 	close(fd);
 	symbol_process__stop(process);
 }
@@ -293,12 +294,13 @@ static void test_the_build_id_of_this_program_is_read(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	bool has_symtab = false;
-	struct build_id id;
+	bool is_debug_file = false;
+	struct elf_description file;
 
-	assert_int_equal(symbol_process__describe(process, fd, &id, &has_symtab), 0);
-	assert_true(has_symtab);
-	assert_int_equal(id.len, 20);
+	assert_int_equal(symbol_process__describe(process, fd, -1, &file, &is_debug_file), 0);
+	assert_true(file.has_symtab);
+	assert_false(is_debug_file);
+	assert_int_equal(file.id.len, 20);
 	close(fd);
 	symbol_process__stop(process);
 }

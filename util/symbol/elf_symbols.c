@@ -9,6 +9,9 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 /* Without a memory mapping: a file that is truncated meanwhile gives an error, and no SIGBUS. */
 static Elf *open_elf(int fd)
@@ -54,18 +57,81 @@ static Elf_Scn *find_section(Elf *elf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
-int elf_symbols__describe(int fd, struct build_id *id, bool *has_symtab)
+/* A name, NULs up to a multiple of 4 bytes, and the checksum. */
+static void read_link(Elf_Scn *section, struct elf_description *file)
+{
+	const Elf_Data *data = elf_rawdata(section, NULL);
+	size_t len = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+	size_t at = (len + 4) & ~(size_t)3;
+
+	if (!len || len >= sizeof(file->debug_link) || at + sizeof(file->link_crc) > data->d_size)
+		return;
+	memcpy(file->debug_link, data->d_buf, len);
+	memcpy(&file->link_crc, (const char *)data->d_buf + at, sizeof(file->link_crc));
+}
+
+static void describe_section(Elf *elf, size_t names, Elf_Scn *section, struct elf_description *file)
 {
 	GElf_Shdr header;
-	Elf *elf = open_elf(fd);
+	const char *name =
+		gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 
-	*id = (struct build_id){};
+	if (!name || header.sh_type == SHT_NOBITS)
+		return;
+	file->has_symtab |= header.sh_type == SHT_SYMTAB;
+	file->has_lines |= !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
+	if (!strcmp(name, ".gnu_debuglink"))
+		read_link(section, file);
+}
+
+int elf_symbols__describe(int fd, struct elf_description *file)
+{
+	Elf *elf = open_elf(fd);
+	Elf_Scn *section = NULL;
+	size_t names = 0;
+
+	*file = (struct elf_description){};
 	if (!elf)
 		return -ENOEXEC;
-	find_build_id(elf, id);
-	*has_symtab = find_section(elf, SHT_SYMTAB, &header) != NULL;
+	find_build_id(elf, &file->id);
+	(void)elf_getshdrstrndx(elf, &names); /* without it sections have no names */
+	while ((section = elf_nextscn(elf, section)))
+		describe_section(elf, names, section, file);
 	elf_end(elf);
 	return 0;
+}
+
+static bool has_checksum(int fd, uint32_t wanted)
+{
+	char buf[1 << 14];
+	uint32_t crc = 0;
+	off_t at = 0;
+	ssize_t len;
+
+	while ((len = pread(fd, buf, sizeof(buf), at)) > 0) {
+		crc = crc32(crc, (const Bytef *)buf, len);
+		at += len;
+	}
+	return !len && crc == wanted;
+}
+
+static bool is_same_file(int fd, int other)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) || fstat(other, &b) || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+bool elf_symbols__is_debug_file(int fd, int debug_fd)
+{
+	struct elf_description file, debug;
+
+	if (is_same_file(fd, debug_fd) || elf_symbols__describe(fd, &file) ||
+	    elf_symbols__describe(debug_fd, &debug))
+		return false;
+	if (!file.id.len)
+		return *file.debug_link && has_checksum(debug_fd, file.link_crc);
+	return file.id.len == debug.id.len && !memcmp(file.id.bytes, debug.id.bytes, file.id.len);
 }
 
 static enum symbol_rank rank_of(unsigned char binding)

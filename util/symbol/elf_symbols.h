@@ -4,7 +4,7 @@
 
 /* The functions of an ELF file. Only the confined process calls this: files may be hostile. */
 
-#include "util/symbol/build_id.h"
+#include "util/symbol/elf_description.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,12 +24,18 @@ struct elf_segments {
 };
 
 /**
- * elf_symbols__describe() - read the build id
- * @has_symtab: receives whether the file has a full symbol table
+ * elf_symbols__describe() - read the build id, the debug link, and which sections there are
  *
- * Return: 0; -ENOEXEC: the file is no readable ELF file; -ENOMEM.
+ * Return: 0; -ENOEXEC: the file is no readable ELF file.
  */
-int elf_symbols__describe(int fd, struct build_id *id, bool *has_symtab);
+int elf_symbols__describe(int fd, struct elf_description *file);
+
+/**
+ * elf_symbols__is_debug_file() - whether another file has the debug information of a file
+ *
+ * The build ids decide. Without them, the checksum in the debug link does, so all of @debug_fd is read.
+ */
+bool elf_symbols__is_debug_file(int fd, int debug_fd);
 
 /**
  * elf_symbols__add() - add the functions of .symtab and .dynsym; values are addresses of the file

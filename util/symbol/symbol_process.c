@@ -302,17 +302,20 @@ static int ask(struct symbol_process *process, const struct question *question)
 	return err ? err : process->reply.head.err;
 }
 
-int symbol_process__describe(struct symbol_process *process, int fd, struct build_id *id,
-			     bool *has_symtab)
+int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,
+			     struct elf_description *file, bool *is_debug_file)
 {
-	const struct question question = {.kind = SYMBOL_FILE_DESCRIBE, .fds = {fd, -1}};
+	const struct question question = {.kind = SYMBOL_FILE_DESCRIBE, .fds = {fd, debug_fd}};
+	const struct symbol_reply *reply = &process->reply.head;
 	int err = ask(process, &question);
 
-	*id = (struct build_id){};
-	*has_symtab = !err && process->reply.head.has_symtab;
-	if (!err && process->reply.head.id.len <= BUILD_ID_MAX)
-		*id = process->reply.head.id;
-	return err;
+	*file = (struct elf_description){};
+	*is_debug_file = !err && reply->is_debug_file;
+	if (err)
+		return err;
+	*file = reply->file;
+	file->debug_link[sizeof(file->debug_link) - 1] = '\0';
+	return file->id.len > BUILD_ID_MAX ? -EPROTO : 0;
 }
 
 /* Ask for a message's worth of addresses at a time. */

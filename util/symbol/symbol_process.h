@@ -29,13 +29,15 @@ struct symbol_process *symbol_process__start(bool has_lines);
 void symbol_process__stop(struct symbol_process *process);
 
 /**
- * symbol_process__describe() - the build id of an ELF file, and whether it has a full symbol table
+ * symbol_process__describe() - describe an ELF file
+ * @debug_fd: a file that may have its debug information; -1: none
+ * @is_debug_file: receives whether it has
  *
  * Return: 0; -ENOEXEC: no ELF file; -EBADMSG: the file kills its readers; -EPIPE: there are no workers any
  * more; other -errno.
  */
-int symbol_process__describe(struct symbol_process *process, int fd, struct build_id *id,
-			     bool *has_symtab);
+int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,
+			     struct elf_description *file, bool *is_debug_file);
 
 /* name_fn - gets the name of an address: @offset of it in the function. @name ends with a NUL. */
 typedef void (*name_fn)(void *ctx, int idx, const char *name, uint64_t offset);

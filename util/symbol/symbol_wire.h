@@ -11,7 +11,7 @@
  * before the next one begins. perf trusts no answer: it checks every length.
  */
 
-#include "util/symbol/build_id.h"
+#include "util/symbol/elf_description.h"
 
 #include <stdint.h>
 
@@ -20,7 +20,7 @@
 #define SYMBOL_MAX_NAME	     1024
 
 enum symbol_file_kind {
-	SYMBOL_FILE_DESCRIBE, /* ELF: build id and whether there is a full symbol table */
+	SYMBOL_FILE_DESCRIBE, /* ELF: struct elf_description */
 	SYMBOL_FILE_ELF,      /* addresses are positions in the file */
 	SYMBOL_FILE_PERF_MAP, /* addresses are those of the process */
 	SYMBOL_FILE_FIND,     /* ELF: the places of a function; its name is in place of addresses */
@@ -46,8 +46,9 @@ struct symbol_reply {
 	uint32_t seq;
 	uint32_t kind;
 	int32_t err; /* of SYMBOL_REPLY_DONE: 0 or -errno */
-	uint32_t has_symtab;
-	struct build_id id; /* of SYMBOL_FILE_DESCRIBE */
+	/* Of SYMBOL_FILE_DESCRIBE: */
+	uint32_t is_debug_file; /* the second file is that with the debug information */
+	struct elf_description file;
 };
 
 /* A function, by positions in its file. */

@@ -92,14 +92,9 @@ static struct source *find_source(struct worker *worker, const struct stat *file
 }
 
 /* A debug file of another build would give wrong names. */
-static bool is_debug_file(int fd, int debug_fd)
+static bool has_debug_file(const struct worker *worker)
 {
-	struct build_id id, debug_id;
-	bool has_symtab;
-
-	return !elf_symbols__describe(fd, &id, &has_symtab) &&
-	       !elf_symbols__describe(debug_fd, &debug_id, &has_symtab) && id.len &&
-	       id.len == debug_id.len && !memcmp(id.bytes, debug_id.bytes, id.len);
+	return worker->fds[1] >= 0 && elf_symbols__is_debug_file(worker->fds[0], worker->fds[1]);
 }
 
 static int load_elf(const struct worker *worker, struct source *source)
@@ -108,7 +103,7 @@ static int load_elf(const struct worker *worker, struct source *source)
 
 	if (!err)
 		err = elf_symbols__add(worker->fds[0], &source->table);
-	if (!err && worker->fds[1] >= 0 && is_debug_file(worker->fds[0], worker->fds[1]))
+	if (!err && has_debug_file(worker))
 		err = elf_symbols__add(worker->fds[1], &source->table);
 	return err;
 }
@@ -119,7 +114,7 @@ static int load_lines(const struct worker *worker, struct source *source)
 
 	if (err)
 		return err;
-	if (worker->fds[1] >= 0 && is_debug_file(worker->fds[0], worker->fds[1]))
+	if (has_debug_file(worker))
 		source->debug = debug_info__open(worker->fds[1]);
 	if (!source->debug)
 		source->debug = debug_info__open(worker->fds[0]);
@@ -372,13 +367,13 @@ static int answer(struct worker *worker)
 {
 	struct symbol_reply done = {.seq = worker->request.head.seq, .kind = SYMBOL_REPLY_DONE};
 	const struct source *source;
-	bool has_symtab = false;
 	int err = 0, lost = 0;
 
 	if (worker->fds[0] < 0) {
 		err = -EBADF;
 	} else if (worker->request.head.kind == SYMBOL_FILE_DESCRIBE) {
-		err = elf_symbols__describe(worker->fds[0], &done.id, &has_symtab);
+		err = elf_symbols__describe(worker->fds[0], &done.file);
+		done.is_debug_file = !err && has_debug_file(worker);
 	} else if (worker->request.head.kind == SYMBOL_FILE_FIND) {
 		lost = put_places(worker, &err);
 	} else {
@@ -388,7 +383,6 @@ static int answer(struct worker *worker)
 				       put_names(worker, source);
 	}
 	done.err = err;
-	done.has_symtab = has_symtab;
 	return lost ? lost : send_done(worker, &done);
 }
 

@@ -509,23 +509,59 @@ static int ask_lines(struct symbols *symbols, struct image *image, const int *pl
 
 /* --- files --- */
 
+/* Keep the file at a path if it has the debug information of an image. Return: 0 or -errno. */
+static int try_debug_file(const struct symbols *symbols, struct image *image, char *path)
+{
+	char *owned __cleanup(free_ptr) = path;
+	int fd __cleanup(close_fd) = path ? image__open_debug(image, path) : -ENOMEM;
+	struct elf_description file;
+	bool is_debug_file;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = symbol_process__describe(symbols->process, image->fd, fd, &file, &is_debug_file);
+	if (err || !is_debug_file)
+		return err ? err : -ENOENT;
+	image->debug_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* The file names the link, and is not to lead elsewhere. */
+static bool is_link(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+}
+
+/* The places where debuggers look: by build id, beside the file, and below /usr/lib/debug. */
+static void find_debug_file(const struct symbols *symbols, struct image *image,
+			    const struct elf_description *file)
+{
+	int dir_len = strrchr(image->path, '/') ? strrchr(image->path, '/') - image->path : 0;
+	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
+	int err = try_debug_file(symbols, image, build_id__debug_path(&file->id));
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms) && err && is_link(file->debug_link); i++)
+		err = try_debug_file(symbols, image,
+				     xasprintf(forms[i], dir_len, image->path, file->debug_link));
+}
+
 static int describe(const struct symbols *symbols, struct image *image)
 {
-	char *path __cleanup(free_ptr) = NULL;
-	bool has_symtab;
+	struct elf_description file;
+	bool is_debug_file;
 	int err;
 
 	if (image->is_described || image->kind != IMAGE_FILE)
 		return 0;
-	err = symbol_process__describe(symbols->process, image->fd, &image->build_id, &has_symtab);
+	err = symbol_process__describe(symbols->process, image->fd, -1, &file, &is_debug_file);
 	if (err)
 		return err;
 	image->is_described = true;
-	path = has_symtab ? NULL : build_id__debug_path(&image->build_id);
-	if (path)
-		image->debug_fd = image__open_debug(image, path);
-	if (image->debug_fd < 0)
-		image->debug_fd = -1;
+	image->build_id = file.id;
+	if (!file.has_symtab || (symbols->depth != SYMBOLS_NAMES && !file.has_lines))
+		find_debug_file(symbols, image, &file);
 	return 0;
 }
 

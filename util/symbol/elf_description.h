@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_ELF_DESCRIPTION_H
+#define PERF_SYMBOL_ELF_DESCRIPTION_H
+
+/* The facts about an ELF file that tell which further file is needed. */
+
+#include "util/symbol/build_id.h"
+
+#include <stdint.h>
+
+struct elf_description {
+	struct build_id id;
+	uint32_t has_symtab;  /* the full symbol table */
+	uint32_t has_lines;   /* debug information */
+	uint32_t link_crc;    /* checksum of the debug file that debug_link names */
+	char debug_link[256]; /* the name of the debug file, without a directory; empty: none */
+};
+
+#endif
