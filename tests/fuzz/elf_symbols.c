@@ -11,6 +11,7 @@
 #include "util/symbol/demangle.h"
 #include "util/symbol/elf_symbols.h"
 #include "util/symbol/symbol_table.h"
+#include "util/symbol/xz_data.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static bool is_ready;
 	int fd = memfd_create("elf", MFD_CLOEXEC);
 
-	is_ready = is_ready || demangle__init();
+	is_ready = is_ready || (demangle__init() && xz_data__init());
 	assert(is_ready && fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	check_description(fd);
 	check_symbols(fd);

@@ -152,3 +152,19 @@ innermost() {
 		refute grep -q turn "$T/rows"
 	done
 }
+
+@test "a stripped program has the names of its compressed symbols" {
+	require_commands objcopy strip xz
+	compiled gcc mix.c program
+	strip -o "$T/packed" "$T/program"
+	innermost_of() { profile -F 2000 -s sym -j -- "$1" 1000000 | jq -r '.sym // empty'; }
+	refute grep -qx sum < <(innermost_of "$T/packed")
+	objcopy -S --keep-symbol=sum --keep-symbol=main "$T/program" "$T/symbols"
+	xz -9 "$T/symbols"
+	objcopy --add-section ".gnu_debugdata=$T/symbols.xz" "$T/packed"
+	grep -qx sum < <(innermost_of "$T/packed")
+	# Spoiled ones are as none.
+	head -c 300 "$T/symbols.xz" >"$T/short"
+	objcopy --update-section ".gnu_debugdata=$T/short" "$T/packed"
+	innermost_of "$T/packed" | grep -q '^packed+0x'
+}

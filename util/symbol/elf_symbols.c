@@ -2,7 +2,9 @@
 #include "util/symbol/elf_symbols.h"
 
 #include "util/lib/array.h"
+#include "util/lib/util.h"
 #include "util/symbol/symbol_table.h"
+#include "util/symbol/xz_data.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -185,6 +187,41 @@ static void add_section(Elf *elf, const GElf_Ehdr *file, GElf_Word type, struct 
 	}
 }
 
+static Elf_Scn *find_named(Elf *elf, const char *wanted)
+{
+	Elf_Scn *section = NULL;
+	size_t names = 0;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header) ?
+					   elf_strptr(elf, names, header.sh_name) :
+					   NULL;
+
+		if (name && !strcmp(name, wanted))
+			return section;
+	}
+	return NULL;
+}
+
+/* Distributions leave the symbols that .dynsym lacks in a stripped file, as an ELF file compressed by xz. */
+static void add_packed(Elf *elf, struct symbol_table *table)
+{
+	Elf_Scn *section = find_named(elf, ".gnu_debugdata");
+	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	size_t len = data ? data->d_size : 0;
+	char *unpacked __cleanup(free_ptr) =
+		data && data->d_buf ? xz_data__unpack(data->d_buf, &len) : NULL;
+	Elf *inner = unpacked ? elf_memory(unpacked, len) : NULL;
+	GElf_Ehdr file;
+
+	if (inner && elf_kind(inner) == ELF_K_ELF && gelf_getehdr(inner, &file))
+		add_section(inner, &file, SHT_SYMTAB, table);
+	elf_end(inner);
+}
+
 int elf_symbols__add(int fd, struct symbol_table *table)
 {
 	Elf *elf = open_elf(fd);
@@ -195,6 +232,7 @@ int elf_symbols__add(int fd, struct symbol_table *table)
 	if (gelf_getehdr(elf, &file)) {
 		add_section(elf, &file, SHT_SYMTAB, table);
 		add_section(elf, &file, SHT_DYNSYM, table);
+		add_packed(elf, table);
 	}
 	elf_end(elf);
 	return table->has_failed ? -ENOMEM : 0;

@@ -38,7 +38,7 @@ int elf_symbols__describe(int fd, struct elf_description *file);
 bool elf_symbols__is_debug_file(int fd, int debug_fd);
 
 /**
- * elf_symbols__add() - add the functions of .symtab and .dynsym; values are addresses of the file
+ * elf_symbols__add() - add the functions of .symtab, .dynsym and .gnu_debugdata; values are addresses of the file
  * @table: to be sorted by the caller
  *
  * Return: 0; -ENOEXEC; -ENOMEM.

@@ -6,6 +6,7 @@
 #include "util/symbol/demangle.h"
 #include "util/symbol/sandbox.h"
 #include "util/symbol/symbol_worker.h"
+#include "util/symbol/xz_data.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -55,6 +56,7 @@ static void keep(int fd, bool has_lines)
 
 	prctl(PR_SET_NAME, "perf-symbols");
 	(void)demangle__init(); /* without it names stay mangled */
+	(void)xz_data__init();	/* without it files have the symbols of .symtab and .dynsym */
 	if (has_lines)
 		(void)debug_info__init(); /* without it requests get -ENOSYS */
 	if (sandbox__drop_privileges(fd))
