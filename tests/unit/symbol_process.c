@@ -136,6 +136,60 @@ static void test_a_function_is_found_by_its_place_in_the_file(void **state __unu
 	symbol_process__stop(process);
 }
 
+struct found_lines {
+	int nr;
+	bool is_here;
+};
+
+static void take_frame(void *ctx, int idx, const struct symbol_line *line)
+{
+	struct found_lines *found = ctx;
+
+	found->nr++;
+	found->is_here = idx == 1 && !line->depth && line->line > 0 &&
+			 strstr(line->file, "tests/unit/symbol_process.c");
+}
+
+static void assert_has_lines(struct symbol_process *process)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const uint64_t addresses[] = {1ULL << 40, known_offset()};
+	struct found_lines found = {};
+	int err = symbol_process__lines(process, fd, -1, addresses, 2, take_frame, &found);
+
+	close(fd);
+	if (err == -ENOSYS || err == -ENODATA)
+		skip(); /* no libdw, or no -g */
+	assert_int_equal(err, 0);
+	assert_int_equal(found.nr, 1);
+	assert_true(found.is_here);
+}
+
+static void test_lines_come_also_after_a_worker_died(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start(true);
+
+	assert_has_lines(process);
+	assert_has_lines(process); /* from the kept tables */
+	kill(worker(), SIGKILL);
+	assert_has_lines(process);
+	assert_knows(process);
+	symbol_process__stop(process);
+}
+
+static void test_without_libdw_there_are_no_lines(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start(false);
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const uint64_t address = known_offset();
+
+	assert_int_equal(symbol_process__lines(process, fd, -1, &address, 1, take_frame, NULL),
+			 -ENOSYS);
+	assert_knows(process);
+	close(fd);
+	symbol_process__stop(process);
+}
+
 static void test_many_addresses_keep_their_indices(void **state __unused)
 {
 	enum { NR = 2 * SYMBOL_MAX_ADDRESSES + 3 };
@@ -325,6 +379,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_function_is_found_by_its_place_in_the_file),
+		cmocka_unit_test(test_lines_come_also_after_a_worker_died),
+		cmocka_unit_test(test_without_libdw_there_are_no_lines),
 		cmocka_unit_test(test_many_addresses_keep_their_indices),
 		cmocka_unit_test(test_a_worker_that_dies_is_replaced),
 		cmocka_unit_test(test_without_a_keeper_there_are_no_names),

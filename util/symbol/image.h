@@ -35,6 +35,7 @@ struct image {
 	int debug_fd;		  /* -1: none, or not looked for */
 	struct build_id build_id; /* of IMAGE_FILE, after symbols__describe() */
 	bool is_described;	  /* debug_fd is final */
+	bool has_no_lines;	  /* do not ask for them again */
 	bool is_unreadable;	  /* do not try again */
 };
 

@@ -504,15 +504,16 @@ static int ask_lines(struct symbols *symbols, struct image *image, const int *pl
 				    take_line, &answers);
 	if (err)
 		warn_of_lines(symbols, image, err);
+	/* A file that makes its readers hang takes two minutes: only once. */
+	image->has_no_lines = err;
 	return answers.err;
 }
 
 /* --- files --- */
 
 /* Keep the file at a path if it has the debug information of an image. Return: 0 or -errno. */
-static int try_debug_file(const struct symbols *symbols, struct image *image, char *path)
+static int try_debug_file(const struct symbols *symbols, struct image *image, const char *path)
 {
-	char *owned __cleanup(free_ptr) = path;
 	int fd __cleanup(close_fd) = path ? image__open_debug(image, path) : -ENOMEM;
 	struct elf_description file;
 	bool is_debug_file;
@@ -540,11 +541,15 @@ static void find_debug_file(const struct symbols *symbols, struct image *image,
 {
 	int dir_len = strrchr(image->path, '/') ? strrchr(image->path, '/') - image->path : 0;
 	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
-	int err = try_debug_file(symbols, image, build_id__debug_path(&file->id));
+	char *by_id __cleanup(free_ptr) = build_id__debug_path(&file->id);
+	int err = try_debug_file(symbols, image, by_id);
 
-	for (size_t i = 0; i < ARRAY_SIZE(forms) && err && is_link(file->debug_link); i++)
-		err = try_debug_file(symbols, image,
-				     xasprintf(forms[i], dir_len, image->path, file->debug_link));
+	for (size_t i = 0; i < ARRAY_SIZE(forms) && err && is_link(file->debug_link); i++) {
+		char *by_link __cleanup(free_ptr) =
+			xasprintf(forms[i], dir_len, image->path, file->debug_link);
+
+		err = try_debug_file(symbols, image, by_link);
+	}
 }
 
 static int describe(const struct symbols *symbols, struct image *image)
@@ -596,7 +601,8 @@ static int resolve_image(struct symbols *symbols, struct image *image, const int
 
 	if (!err)
 		err = ask_names(symbols, image, places, nr);
-	if (!err && symbols->depth != SYMBOLS_NAMES && image->kind == IMAGE_FILE)
+	if (!err && symbols->depth != SYMBOLS_NAMES && image->kind == IMAGE_FILE &&
+	    !image->has_no_lines)
 		return ask_lines(symbols, image, places, nr);
 	if (!err)
 		return 0;
