@@ -2,7 +2,7 @@
 /*
  * Print source lines and inlined functions as `addr2line -a -f -i` does, read by the confined process.
  *
- *	lines FILE [DEBUG-FILE] <ADDRESSES
+ *	lines FILE [DEBUG-FILE [ALT-FILE]] <ADDRESSES
  *
  * Addresses are hexadecimal, one on a line.
  */
@@ -98,14 +98,15 @@ int main(int argc, char **argv)
 	struct symbol_process *process = symbol_process__start(true);
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	int debug_fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
+	int alt_fd = argc > 3 ? open(argv[3], O_RDONLY | O_CLOEXEC) : -1;
+	const struct symbol_files files = {fd, debug_fd, alt_fd};
 	int err = process && fd >= 0 ? read_addresses(fd) : -EINVAL;
 
 	if (!err)
 		err = symbol_process__name(process, SYMBOL_FILE_ELF, fd, debug_fd, offsets,
 					   nr_answers, take_name, NULL);
 	if (!err)
-		err = symbol_process__lines(process, fd, debug_fd, offsets, nr_answers, take_line,
-					    NULL);
+		err = symbol_process__lines(process, &files, offsets, nr_answers, take_line, NULL);
 	for (int i = 0; i < nr_answers; i++) {
 		if (!err)
 			print(&answers[i]);

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	is_ready = is_ready || (demangle__init() && debug_info__init());
 	assert(is_ready && fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	info = debug_info__open(fd);
+	info = debug_info__open(fd, fd);
 	for (uint64_t address = FIRST; info && address < LAST; address++)
 		check_frames(frames, debug_info__frames(info, address, frames));
 	debug_info__close(info);

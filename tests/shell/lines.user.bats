@@ -52,6 +52,21 @@ same_as_addr2line() {
 	done
 }
 
+@test "debug information that files share is read from the file that has it" {
+	begin_lines
+	require_commands addr2line objdump dwz readelf
+	compiled g++ mix.cc a
+	compiled g++ mix.cc b -DOTHER
+	cp "$T/a" "$T/whole"
+	dwz -m "$T/shared" "$T/a" "$T/b"
+	readelf -WS "$T/a" | grep -q gnu_debugaltlink
+	same_as_addr2line "$T/whole" "$T/a" "$T/a" "$T/shared"
+	# Without it, only names are missing.
+	"$LINES_DRIVER" "$T/a" <"$T/addresses" >"$T/without"
+	refute diff -q "$T/without" "$T/lines"
+	grep -q '/mix.cc:[1-9]' "$T/without"
+}
+
 @test "a program without debug information has no lines" {
 	begin_lines
 	compiled gcc mix.c plain

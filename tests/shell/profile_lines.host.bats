@@ -168,3 +168,18 @@ innermost() {
 	objcopy --update-section ".gnu_debugdata=$T/short" "$T/packed"
 	innermost_of "$T/packed" | grep -q '^packed+0x'
 }
+
+@test "inlined functions have the names of a file that dwz made" {
+	require_commands dwz
+	mkdir "$T/bin"
+	compiled g++ mix.cc bin/a
+	compiled g++ mix.cc bin/b -DOTHER
+	dwz -m "$T/shared" "$T/bin/a" "$T/bin/b"
+	innermost a >"$T/rows"
+	grep -q '^mix::state<unsigned long>::turn (inlined) mix.cc:[0-9]*$' "$T/rows"
+	# Another file in its place is not used.
+	cp "$T/bin/b" "$T/shared"
+	innermost a >"$T/rows"
+	refute grep -q 'turn (inlined)' "$T/rows"
+	grep -q ' mix.cc:[0-9]*$' "$T/rows"
+}

@@ -12,7 +12,7 @@ bool debug_info__init(void)
 	return false;
 }
 
-struct debug_info *debug_info__open(int fd __unused)
+struct debug_info *debug_info__open(int fd __unused, int alt_fd __unused)
 {
 	errno = ENOSYS;
 	return NULL;
@@ -51,7 +51,8 @@ int debug_info__frames(struct debug_info *info __unused, uint64_t address __unus
 			fn(dwarf_siblingof) fn(dwarf_tag) fn(dwarf_dieoffset) fn(dwarf_offdie)     \
 				fn(dwarf_attr_integrate) fn(dwarf_formstring) fn(dwarf_formudata)  \
 					fn(dwarf_getsrc_die) fn(dwarf_linesrc) fn(dwarf_lineno)    \
-						fn(dwarf_getsrcfiles) fn(dwarf_filesrc)
+						fn(dwarf_getsrcfiles) fn(dwarf_filesrc)            \
+							fn(dwarf_setalt)
 
 /* Set once by debug_info__init(). The library stays loaded. */
 static struct {
@@ -82,10 +83,15 @@ struct unit {
 	Dwarf_Off last;		     /* the DIE that was read last */
 };
 
-struct debug_info {
+struct debug_file {
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;
+};
+
+struct debug_info {
+	struct debug_file file, alt;
+	Dwarf *dwarf; /* of file */
 	struct unit *units;
 	int nr_units;
 	struct nested_ranges ranges; /* of units */
@@ -126,6 +132,15 @@ static void close_unit(struct unit *unit)
 	free(unit->ranges.ranges);
 }
 
+static void close_file(struct debug_file *file)
+{
+	if (file->dwarf)
+		lib.dwarf_end(file->dwarf);
+	if (file->elf)
+		lib.elf_end(file->elf);
+	close_fd(&file->fd);
+}
+
 void debug_info__close(struct debug_info *info)
 {
 	if (!info)
@@ -134,11 +149,8 @@ void debug_info__close(struct debug_info *info)
 		close_unit(&info->units[i]);
 	free(info->units);
 	free(info->ranges.ranges);
-	if (info->dwarf)
-		lib.dwarf_end(info->dwarf);
-	if (info->elf)
-		lib.elf_end(info->elf);
-	close_fd(&info->fd);
+	close_file(&info->file);
+	close_file(&info->alt);
 	free(info);
 }
 
@@ -185,28 +197,39 @@ static int list_units(struct debug_info *info)
 	return !err && !info->ranges.nr ? -ENODATA : err;
 }
 
-static int open_info(struct debug_info *info, int fd)
+static int open_file(struct debug_file *file, int fd)
 {
-	info->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (info->fd < 0)
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (file->fd < 0)
 		return -errno;
 	/*
 	 * Map the file: libdw reads beyond a text without an end, and so reads more of the same file only. A file
 	 * that is truncated meanwhile ends this process, and then has no lines.
 	 */
-	info->elf = lib.elf_version(EV_CURRENT) == EV_NONE ?
+	file->elf = lib.elf_version(EV_CURRENT) == EV_NONE ?
 			    NULL :
-			    lib.elf_begin(info->fd, ELF_C_READ_MMAP, NULL);
-	if (!info->elf)
+			    lib.elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf)
 		return -ENOEXEC;
-	info->dwarf = lib.dwarf_begin_elf(info->elf, DWARF_C_READ, NULL);
-	if (!info->dwarf)
+	file->dwarf = lib.dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!file->dwarf)
 		return -ENODATA;
-	(void)lib.dwarf_new_oom_handler(info->dwarf, end_without_memory);
-	return list_units(info);
+	(void)lib.dwarf_new_oom_handler(file->dwarf, end_without_memory);
+	return 0;
 }
 
-struct debug_info *debug_info__open(int fd)
+static int open_info(struct debug_info *info, int fd, int alt_fd)
+{
+	int err = open_file(&info->file, fd);
+
+	info->dwarf = info->file.dwarf;
+	/* Without the shared part, some functions have no names. */
+	if (!err && alt_fd >= 0 && !open_file(&info->alt, alt_fd))
+		lib.dwarf_setalt(info->dwarf, info->alt.dwarf);
+	return err ? err : list_units(info);
+}
+
+struct debug_info *debug_info__open(int fd, int alt_fd)
 {
 	struct debug_info *info = lib.is_loaded ? calloc(1, sizeof(*info)) : NULL;
 	int err;
@@ -215,7 +238,8 @@ struct debug_info *debug_info__open(int fd)
 		errno = lib.is_loaded ? ENOMEM : ENOSYS;
 		return NULL;
 	}
-	err = open_info(info, fd);
+	info->file.fd = info->alt.fd = -1;
+	err = open_info(info, fd, alt_fd);
 	if (!err)
 		return info;
 	debug_info__close(info);

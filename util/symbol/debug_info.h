@@ -28,11 +28,12 @@ bool debug_info__init(void);
 /**
  * debug_info__open() - list the compilation units of a file
  * @fd: is duplicated
+ * @alt_fd: the file with the debug information that it shares with others, duplicated; -1: none
  *
  * Return: NULL with errno set: ENOSYS: there is no libdw; ENODATA: the file has no debug information;
  * ENOEXEC; ENOMEM.
  */
-struct debug_info *debug_info__open(int fd);
+struct debug_info *debug_info__open(int fd, int alt_fd);
 void debug_info__close(struct debug_info *info);
 
 /**

@@ -14,6 +14,9 @@ struct elf_description {
 	uint32_t has_lines;   /* debug information */
 	uint32_t link_crc;    /* checksum of the debug file that debug_link names */
 	char debug_link[256]; /* the name of the debug file, without a directory; empty: none */
+	/* A file with debug information that several files share: its path and build id. */
+	char alt_link[256];
+	struct build_id alt_id;
 };
 
 #endif

@@ -48,6 +48,16 @@ static void find_build_id(Elf *elf, struct build_id *id)
 	}
 }
 
+/* Files that are never mapped, such as those of dwz, have no segments. */
+static void find_build_id_in_section(Elf_Scn *section, const GElf_Shdr *header, struct build_id *id)
+{
+	const Elf_Data *notes =
+		header->sh_type == SHT_NOTE && !id->len ? elf_rawdata(section, NULL) : NULL;
+
+	if (notes && notes->d_buf)
+		build_id__find(notes->d_buf, notes->d_size, header->sh_addralign, id);
+}
+
 static Elf_Scn *find_section(Elf *elf, GElf_Word type, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
@@ -72,6 +82,21 @@ static void read_link(Elf_Scn *section, struct elf_description *file)
 	memcpy(&file->link_crc, (const char *)data->d_buf + at, sizeof(file->link_crc));
 }
 
+/* A path, a NUL, and the build id. */
+static void read_alt_link(Elf_Scn *section, struct elf_description *file)
+{
+	const Elf_Data *data = elf_rawdata(section, NULL);
+	size_t len = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+	size_t id_len = len ? data->d_size - len : 0;
+
+	/* With the NUL. */
+	if (id_len < 2 || id_len > BUILD_ID_MAX + 1 || len >= sizeof(file->alt_link))
+		return;
+	memcpy(file->alt_link, data->d_buf, len);
+	file->alt_id.len = id_len - 1;
+	memcpy(file->alt_id.bytes, (const char *)data->d_buf + len + 1, file->alt_id.len);
+}
+
 static void describe_section(Elf *elf, size_t names, Elf_Scn *section, struct elf_description *file)
 {
 	GElf_Shdr header;
@@ -80,10 +105,13 @@ static void describe_section(Elf *elf, size_t names, Elf_Scn *section, struct el
 
 	if (!name || header.sh_type == SHT_NOBITS)
 		return;
+	find_build_id_in_section(section, &header, &file->id);
 	file->has_symtab |= header.sh_type == SHT_SYMTAB;
 	file->has_lines |= !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
 	if (!strcmp(name, ".gnu_debuglink"))
 		read_link(section, file);
+	if (!strcmp(name, ".gnu_debugaltlink"))
+		read_alt_link(section, file);
 }
 
 int elf_symbols__describe(int fd, struct elf_description *file)

@@ -206,4 +206,5 @@ void image__close(struct image *image)
 {
 	close_fd(&image->fd);
 	close_fd(&image->debug_fd);
+	close_fd(&image->alt_fd);
 }

@@ -33,6 +33,7 @@ struct image {
 	uid_t uid;		  /* of that process; -1: unknown */
 	int fd;			  /* -1: not open */
 	int debug_fd;		  /* -1: none, or not looked for */
+	int alt_fd;		  /* the same */
 	struct build_id build_id; /* of IMAGE_FILE, after symbols__describe() */
 	bool is_described;	  /* debug_fd is final */
 	bool has_no_lines;	  /* do not ask for them again */

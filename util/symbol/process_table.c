@@ -21,7 +21,7 @@ static int add_image(struct process_table *table, const struct image *image)
 	if (!added)
 		return -ENOMEM;
 	*added = *image;
-	added->fd = added->debug_fd = -1;
+	added->fd = added->debug_fd = added->alt_fd = -1;
 	if (!added->path) {
 		table->nr_images--;
 		return -ENOMEM;

@@ -117,7 +117,7 @@ void symbol_process__stop(struct symbol_process *process)
 
 struct question {
 	enum symbol_file_kind kind;
-	int fds[2]; /* the second: -1 or the debug file */
+	int fds[SYMBOL_MAX_FDS]; /* those behind the first: -1 or a file, as struct symbol_files has them */
 	const uint64_t *addresses;
 	int nr;
 	int first;	   /* index of the first address for the caller */
@@ -127,6 +127,15 @@ struct question {
 	void *ctx;
 };
 
+static size_t nr_fds(const struct question *question)
+{
+	size_t nr = 1;
+
+	while (nr < SYMBOL_MAX_FDS && question->fds[nr] >= 0)
+		nr++;
+	return nr;
+}
+
 static int send_request(struct symbol_process *process, const struct question *question)
 {
 	struct symbol_request head = {
@@ -134,8 +143,8 @@ static int send_request(struct symbol_process *process, const struct question *q
 		.kind = question->kind,
 		.nr = question->nr,
 	};
-	size_t fd_bytes = (question->fds[1] >= 0 ? 2 : 1) * sizeof(int);
-	char control[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8))) = {};
+	size_t fd_bytes = nr_fds(question) * sizeof(int);
+	char control[CMSG_SPACE(SYMBOL_MAX_FDS * sizeof(int))] __attribute__((aligned(8))) = {};
 	struct iovec parts[] = {
 		{&head, sizeof(head)},
 		{(void *)question->addresses, question->nr * sizeof(*question->addresses)},
@@ -307,7 +316,7 @@ static int ask(struct symbol_process *process, const struct question *question)
 int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,
 			     struct elf_description *file, bool *is_debug_file)
 {
-	const struct question question = {.kind = SYMBOL_FILE_DESCRIBE, .fds = {fd, debug_fd}};
+	const struct question question = {.kind = SYMBOL_FILE_DESCRIBE, .fds = {fd, debug_fd, -1}};
 	const struct symbol_reply *reply = &process->reply.head;
 	int err = ask(process, &question);
 
@@ -317,7 +326,8 @@ int symbol_process__describe(struct symbol_process *process, int fd, int debug_f
 		return err;
 	*file = reply->file;
 	file->debug_link[sizeof(file->debug_link) - 1] = '\0';
-	return file->id.len > BUILD_ID_MAX ? -EPROTO : 0;
+	file->alt_link[sizeof(file->alt_link) - 1] = '\0';
+	return file->id.len > BUILD_ID_MAX || file->alt_id.len > BUILD_ID_MAX ? -EPROTO : 0;
 }
 
 /* Ask for a message's worth of addresses at a time. */
@@ -339,17 +349,19 @@ static int ask_of_each(struct symbol_process *process, struct question *question
 int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
 			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx)
 {
-	struct question question = {.kind = kind, .fds = {fd, debug_fd}, .fn = fn, .ctx = ctx};
+	struct question question = {.kind = kind, .fds = {fd, debug_fd, -1}, .fn = fn, .ctx = ctx};
 
 	return ask_of_each(process, &question, addresses, nr);
 }
 
-int symbol_process__lines(struct symbol_process *process, int fd, int debug_fd,
+int symbol_process__lines(struct symbol_process *process, const struct symbol_files *files,
 			  const uint64_t *addresses, int nr, line_fn fn, void *ctx)
 {
+	bool has_debug = files->debug_fd >= 0;
 	struct question question = {
 		.kind = SYMBOL_FILE_LINES,
-		.fds = {fd, debug_fd},
+		/* A file is not its own debug file, so it fills the place of a missing one. */
+		.fds = {files->fd, has_debug ? files->debug_fd : files->fd, files->alt_fd},
 		.line_fn = fn,
 		.ctx = ctx,
 	};
@@ -363,7 +375,7 @@ int symbol_process__find(struct symbol_process *process, int fd, int debug_fd, c
 	uint64_t words[SYMBOL_MAX_NAME / sizeof(uint64_t) + 1] = {};
 	const struct question question = {
 		.kind = SYMBOL_FILE_FIND,
-		.fds = {fd, debug_fd},
+		.fds = {fd, debug_fd, -1},
 		.addresses = words,
 		.nr = ARRAY_SIZE(words),
 		.place_fn = fn,

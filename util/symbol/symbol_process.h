@@ -63,6 +63,13 @@ struct symbol_line {
 /* line_fn - gets a frame of an address */
 typedef void (*line_fn)(void *ctx, int idx, const struct symbol_line *line);
 
+/* Descriptors. The second and third are -1 if there is no such file. */
+struct symbol_files {
+	int fd;
+	int debug_fd; /* with the debug information */
+	int alt_fd;   /* with debug information that it shares with other files */
+};
+
 /**
  * symbol_process__lines() - find the source lines of addresses, and the functions inlined there
  * @fn: is called for each frame, outermost first; more than once if a worker died meanwhile
@@ -70,7 +77,7 @@ typedef void (*line_fn)(void *ctx, int idx, const struct symbol_line *line);
  * Return: as symbol_process__describe(); -ENOSYS: there is no libdw; -ENODATA: the file has no debug
  * information.
  */
-int symbol_process__lines(struct symbol_process *process, int fd, int debug_fd,
+int symbol_process__lines(struct symbol_process *process, const struct symbol_files *files,
 			  const uint64_t *addresses, int nr, line_fn fn, void *ctx);
 
 /* place_fn - gets a function's place in its file, without the end */

@@ -5,8 +5,8 @@
 /*
  * Messages between perf and the confined process that reads foreign files.
  *
- * Both ends are packets on a socketpair. A request carries descriptors: the file, and perhaps the file
- * with its debug information. It is answered by any number of packets, the last of which is
+ * Both ends are packets on a socketpair. A request carries descriptors: the file, perhaps the file with
+ * its debug information, and perhaps one with debug information that it shares with others. It is answered by any number of packets, the last of which is
  * SYMBOL_REPLY_DONE or SYMBOL_REPLY_DIED. SYMBOL_REPLY_DIED comes from the parent of the confined process, after it died and
  * before the next one begins. perf trusts no answer: it checks every length.
  */
@@ -18,6 +18,7 @@
 #define SYMBOL_MAX_ADDRESSES 4096
 #define SYMBOL_MAX_PACKET    (64 * 1024)
 #define SYMBOL_MAX_NAME	     1024
+#define SYMBOL_MAX_FDS	     3
 
 enum symbol_file_kind {
 	SYMBOL_FILE_DESCRIBE, /* ELF: struct elf_description */

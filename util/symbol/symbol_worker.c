@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
-/* The file, and the one with its debug information. */
-#define MAX_FDS 2
+/* The file, the one with its debug information, and the one with a part that it shares with others. */
+#define MAX_FDS SYMBOL_MAX_FDS
 /* Tables that are kept for later requests for the same files. */
 #define NR_KEPT 16
 
@@ -28,7 +28,7 @@ static_assert(DEBUG_MAX_FRAMES <= SYMBOL_MAX_INLINED, "perf refuses deeper frame
 struct source {
 	uint64_t used; /* number of the last request for it; 0: this place is free */
 	uint32_t kind;
-	struct stat files[MAX_FDS]; /* the second is all 0 without a debug file */
+	struct stat files[MAX_FDS]; /* all 0 without such a file */
 	struct symbol_table table;
 	struct elf_segments segments;
 	struct debug_info *debug; /* of SYMBOL_FILE_LINES */
@@ -63,6 +63,15 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+static bool are_same_files(const struct stat *a, const struct stat *b)
+{
+	for (int i = 0; i < MAX_FDS; i++) {
+		if (!is_same_file(&a[i], &b[i]))
+			return false;
+	}
+	return true;
+}
+
 static void describe_files(const struct worker *worker, struct stat *files)
 {
 	memset(files, 0, MAX_FDS * sizeof(*files));
@@ -81,8 +90,7 @@ static struct source *find_source(struct worker *worker, const struct stat *file
 		struct source *source = &worker->kept[i];
 
 		if (source->used && source->kind == worker->request.head.kind &&
-		    is_same_file(&source->files[0], &files[0]) &&
-		    is_same_file(&source->files[1], &files[1]))
+		    are_same_files(source->files, files))
 			return source;
 		if (source->used < oldest->used)
 			oldest = source;
@@ -115,9 +123,9 @@ static int load_lines(const struct worker *worker, struct source *source)
 	if (err)
 		return err;
 	if (has_debug_file(worker))
-		source->debug = debug_info__open(worker->fds[1]);
+		source->debug = debug_info__open(worker->fds[1], worker->fds[2]);
 	if (!source->debug)
-		source->debug = debug_info__open(worker->fds[0]);
+		source->debug = debug_info__open(worker->fds[0], worker->fds[2]);
 	return source->debug ? 0 : -errno;
 }
 
@@ -392,7 +400,8 @@ static void take_fds(struct worker *worker, struct msghdr *message)
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
 
-	worker->fds[0] = worker->fds[1] = -1;
+	for (int i = 0; i < MAX_FDS; i++)
+		worker->fds[i] = -1;
 	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
 		memcpy(worker->fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
 }

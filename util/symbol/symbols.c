@@ -492,6 +492,7 @@ static void warn_of_lines(struct symbols *symbols, const struct image *image, in
 static int ask_lines(struct symbols *symbols, struct image *image, const int *places, int nr)
 {
 	struct answers answers = {.symbols = symbols, .places = places};
+	const struct symbol_files files = {image->fd, image->debug_fd, image->alt_fd};
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 	int err;
 
@@ -500,8 +501,7 @@ static int ask_lines(struct symbols *symbols, struct image *image, const int *pl
 	for (int i = 0; i < nr; i++)
 		addresses[i] =
 			key_of(symbols, places[i])->offset - key_of(symbols, places[i])->is_return;
-	err = symbol_process__lines(symbols->process, image->fd, image->debug_fd, addresses, nr,
-				    take_line, &answers);
+	err = symbol_process__lines(symbols->process, &files, addresses, nr, take_line, &answers);
 	if (err)
 		warn_of_lines(symbols, image, err);
 	/* A file that makes its readers hang takes two minutes: only once. */
@@ -552,6 +552,42 @@ static void find_debug_file(const struct symbols *symbols, struct image *image,
 	}
 }
 
+/* Return: a descriptor of the file at a path that has this build id; otherwise -errno. */
+static int open_by_id(const struct symbols *symbols, const struct image *image, const char *path,
+		      const struct build_id *id)
+{
+	int fd = path ? image__open_debug(image, path) : -ENOMEM;
+	struct elf_description file;
+	bool is_debug_file;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = symbol_process__describe(symbols->process, fd, -1, &file, &is_debug_file);
+	if (!err && id->len && file.id.len == id->len && !memcmp(file.id.bytes, id->bytes, id->len))
+		return fd;
+	close(fd);
+	return err ? err : -ENOENT;
+}
+
+/* dwz moves what several files have in common into a further one. */
+static void find_alt_file(const struct symbols *symbols, struct image *image)
+{
+	int fd = image->debug_fd >= 0 ? image->debug_fd : image->fd;
+	char *by_id __cleanup(free_ptr) = NULL;
+	struct elf_description file;
+	bool is_debug_file;
+
+	if (symbol_process__describe(symbols->process, fd, -1, &file, &is_debug_file))
+		return;
+	by_id = build_id__debug_path(&file.alt_id);
+	image->alt_fd = by_id ? open_by_id(symbols, image, by_id, &file.alt_id) : -1;
+	if (image->alt_fd < 0 && *file.alt_link == '/')
+		image->alt_fd = open_by_id(symbols, image, file.alt_link, &file.alt_id);
+	if (image->alt_fd < 0)
+		image->alt_fd = -1;
+}
+
 static int describe(const struct symbols *symbols, struct image *image)
 {
 	struct elf_description file;
@@ -567,6 +603,8 @@ static int describe(const struct symbols *symbols, struct image *image)
 	image->build_id = file.id;
 	if (!file.has_symtab || (symbols->depth != SYMBOLS_NAMES && !file.has_lines))
 		find_debug_file(symbols, image, &file);
+	if (symbols->depth != SYMBOLS_NAMES)
+		find_alt_file(symbols, image);
 	return 0;
 }
 
