@@ -195,21 +195,18 @@ void bperf_leader__delete(struct bperf_leader *leader)
 
 /* --- questions and switches --- */
 
+/* At once: on_hotplug may set a reason at any time, and this process may be stopped or killed. */
 void bperf_leader__set_cpu_mode(struct bperf_leader *leader, int cpu, __u32 mode, bool on)
 {
 	const __u32 reasons = MODE_DEAD | MODE_FOREIGN;
 	__u32 *word = &leader->cpus[cpu].mode;
+	__u32 before = __atomic_load_n(word, __ATOMIC_RELAXED), after;
 
-	if (on) {
-		__atomic_fetch_or(word, mode & reasons ? mode | MODE_CAREFUL : mode,
-				  __ATOMIC_SEQ_CST);
-		return;
-	}
-	if (__atomic_and_fetch(word, ~mode, __ATOMIC_SEQ_CST) & reasons)
-		return;
-	/* on_hotplug can come in between with a new reason. */
-	if (__atomic_and_fetch(word, ~MODE_CAREFUL, __ATOMIC_SEQ_CST) & reasons)
-		__atomic_fetch_or(word, MODE_CAREFUL, __ATOMIC_SEQ_CST);
+	do {
+		after = on ? before | mode : before & ~mode;
+		after = after & reasons ? after | MODE_CAREFUL : after & ~MODE_CAREFUL;
+	} while (!__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_SEQ_CST));
 }
 
 void bperf_leader__set_mode(struct bperf_leader *leader, __u32 mode, bool on)
