@@ -221,6 +221,20 @@ fits() {
 	kill -CONT "$reader"
 }
 
+@test "perf top ends although the process that reads symbols hangs" {
+	local keeper blend
+	begin_screen -e cpu-clock
+	keeper=$(pgrep -P "$pid" -x perf-symbols)
+	kill -STOP "$(pgrep -P "$keeper")"
+	# A program whose functions have no names yet.
+	background "$T/out" blend 100000000
+	blend=$!
+	wait_for awk '$14 < 20 { exit 1 }' "/proc/$blend/stat"
+	kill -TERM "$pid"
+	ends_with 0
+	wait_for test ! -e "/proc/$keeper"
+}
+
 @test "perf top restores the terminal when it is stopped, and goes on" {
 	begin_screen -e cpu-clock
 	press '\032'

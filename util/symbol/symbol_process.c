@@ -9,11 +9,15 @@
 #include "util/symbol/xz_data.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+/* A worker that is silent for so long may hang. */
+#define SLOW_MS 1000
 
 /* A worker that cannot be confined; the keeper starts no other. */
 #define STATUS_UNCONFINED 2
@@ -108,6 +112,8 @@ void symbol_process__stop(struct symbol_process *process)
 	if (!process)
 		return;
 	close_fd(&process->fd);
+	/* The worker goes with it, even if it hangs. */
+	kill(process->keeper, SIGKILL);
 	while (waitpid(process->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(process);
@@ -168,11 +174,44 @@ static int send_request(struct symbol_process *process, const struct question *q
 	return 0;
 }
 
+/* Return: whether a signal waits that ends perf. */
+static bool is_told_to_end(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+		sigismember(&pending, SIGHUP));
+}
+
+/*
+ * A worker hangs if it is stopped, or if its file is where no server answers. Nobody knows for how long, but
+ * perf can still be ended. Return: 0, or -EINTR: give up.
+ */
+static int wait_for_reply(const struct symbol_process *process)
+{
+	struct pollfd in = {.fd = process->fd, .events = POLLIN};
+	sigset_t ends, before;
+	int ret;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	do {
+		ret = poll(&in, 1, SLOW_MS);
+	} while ((ret < 0 && errno == EINTR) || (!ret && !is_told_to_end()));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret ? 0 : -EINTR;
+}
+
 /* Return: length of the next packet, or -errno. */
 static ssize_t next_reply(struct symbol_process *process)
 {
-	ssize_t len;
+	ssize_t len = wait_for_reply(process);
 
+	if (len < 0)
+		return len;
 	do {
 		len = recv(process->fd, &process->reply, sizeof(process->reply), 0);
 	} while (len < 0 && errno == EINTR);
