@@ -219,3 +219,17 @@ weight() {
 	profile -j -o x -- true >live
 	perf profile report -j x | diff -u live - >&2
 }
+
+@test "ordinary users write and read files of user mode" {
+	require_debian_perf
+	require_users_count
+	publish "$(command -v perf)" "$WORKLOADS/blend"
+	mkdir -m 777 "$public/dir"
+	cd "$public/dir"
+	as_nobody "$public/perf" profile -e cpu-clock:u -F 2000 -j -o x -- "$public/blend" 20000 >live
+	as_nobody "$public/perf" profile report -j x | diff -u live - >&2
+	theirs report --stdio -f -i x >report
+	grep -qx "# Event count (approx.): $(weight live)" report
+	cd "$T"
+	rm -r "$public"
+}
