@@ -41,8 +41,6 @@
  */
 #define MAX_SCOPES     16384
 #define MAX_SCOPE_SETS 32768
-/* A task walk needs at most two per scope set. Old ones stay until the table is half full. */
-#define MAX_TRANSITIONS (2 * MAX_SCOPE_SETS)
 
 /*
  * Joining sessions may use half of the scope sets, sets and cells. Leaving ones need the rest:
@@ -85,7 +83,7 @@
  */
 #define MAX_TASKS (1 << 17)
 
-/* Buckets in front of the table of tasks. Each holds one task itself; all take 384 KB. */
+/* Buckets in front of the table of tasks. Each holds one task itself; all take 512 KB. */
 #define BUCKET_BITS 14
 
 /* BPF programs counted at a time. Each costs 152 bytes here, and its pair some 300 KB. */
@@ -301,27 +299,29 @@ enum walk_when { WALK_NOW, WALK_AT_EXEC };
 
 /* A request to on_walk, and its answer. One at a time, under the lock. */
 struct walk_request {
-	__u32 kind;	      /* enum walk_kind */
-	__u32 when;	      /* enum walk_when: the half of the entries that changes */
-	__u32 nr;	      /* number of the process or thread, in the initial pid namespace */
-	__u32 op;	      /* key of `transitions`: each task walk has its own */
-	__u32 nr_transitions; /* written to `transitions` since it was emptied */
-	__u32 task_new;	      /* requested tasks in TASK_NEW: not woken yet */
-	__u32 process_nr;     /* of the last task met, in the initial pid namespace */
-	__u32 nr_threads;     /* of that process, by the kernel's count */
-	__u64 seen;	      /* requested tasks met */
-	__u64 changed;	      /* entries changed */
-	__u64 unknown;	      /* entries without a transition; `wanted` has their scope sets */
-	__u64 failed;	      /* entries that could not be created */
-	__u64 no_memory;      /* of `failed`: the memory cgroup that pays for the leader is full */
-	__u64 task;	      /* scratch of on_walk */
+	__u32 kind;	  /* enum walk_kind */
+	__u32 when;	  /* enum walk_when: the half of the entries that changes */
+	__u32 nr;	  /* number of the process or thread, in the initial pid namespace */
+	__u32 op;	  /* of the valid `transitions`: each task walk has its own */
+	__u32 task_new;	  /* requested tasks in TASK_NEW: not woken yet */
+	__u32 process_nr; /* of the last task met, in the initial pid namespace */
+	__u32 nr_threads; /* of that process, by the kernel's count */
+	__u32 pad;
+	__u64 seen;	 /* requested tasks met */
+	__u64 changed;	 /* entries changed */
+	__u64 unknown;	 /* entries without a transition: their scope sets have TO_WANTED */
+	__u64 failed;	 /* entries that could not be created */
+	__u64 no_memory; /* of `failed`: the memory cgroup that pays for the leader is full */
+	__u64 task;	 /* scratch of on_walk */
 };
 
-/* Key of `transitions`. */
+/* The new scope set of tasks in an old one, which is its place in `transitions`. */
 struct transition {
-	__u32 op;
-	__u32 from;
+	__u32 op; /* the task walk; differs from walk_request.op: there is none */
+	__u32 to; /* or TO_WANTED */
 };
+
+#define TO_WANTED (~0U) /* on_walk met the scope set without a transition */
 
 enum reg_state {
 	REG_FREE,

@@ -16,23 +16,17 @@ struct {
 	__uint(max_entries, 1);
 } walk SEC(".maps");
 
-/* Old scope set -> new scope set. User space writes it before on_walk uses it. */
+/*
+ * Old scope set -> new scope set. User space writes it between two walks; on_walk marks the scope
+ * sets that lack one.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct transition);
-	__type(value, __u32);
-	__uint(max_entries, MAX_TRANSITIONS);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32); /* the old scope set */
+	__type(value, struct transition);
+	__uint(max_entries, MAX_SCOPE_SETS);
 } transitions SEC(".maps");
-
-/* Scope sets without a transition that on_walk has met. User space empties it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32);
-	__type(value, __u32);
-	__uint(max_entries, FOR_JOINING(MAX_SCOPE_SETS));
-} wanted SEC(".maps");
 
 /* Count an entry that could not be created, by the error of the update. */
 static __always_inline void note_failure(struct walk_request *request, long err)
@@ -71,23 +65,22 @@ static __always_inline bool is_looked_for(const struct walk_request *request,
 /* Apply the table's transition to one half of an entry. */
 static __always_inline bool step(struct walk_request *request, __u32 *scope_set)
 {
-	struct transition key = {.op = request->op, .from = *scope_set};
-	__u32 *to = bpf_map_lookup_elem(&transitions, &key);
-	long err;
+	/* A session that died during a walk may have left a number that names no scope set. */
+	__u32 from = *scope_set < MAX_SCOPE_SETS ? *scope_set : 0;
+	struct transition *transition = bpf_map_lookup_elem(&transitions, &from);
 
-	if (to) {
-		*scope_set = *to;
+	if (!transition)
+		return false;
+	if (transition->op == request->op && transition->to != TO_WANTED) {
+		*scope_set = transition->to;
 		return true;
 	}
 	/* When a scope ends, only scope sets that contain it have a transition. */
 	if (request->kind == WALK_ALL)
 		return true;
-	/* Without memory for the report, user space must not wait for it. */
-	err = bpf_map_update_elem(&wanted, scope_set, scope_set, BPF_ANY);
-	if (err)
-		note_failure(request, err);
-	else
-		request->unknown++;
+	transition->to = TO_WANTED;
+	transition->op = request->op;
+	request->unknown++;
 	return false;
 }
 

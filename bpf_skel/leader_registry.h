@@ -63,8 +63,8 @@ struct reg_pair {
 
 enum leader_map {
 	LEADER_REGISTRY,
+	LEADER_READINGS, /* before the others: its size is the number of possible CPUs */
 	LEADER_EVENTS,
-	LEADER_READINGS,
 	LEADER_SHARED,
 	LEADER_CPUS,
 	LEADER_SCOPE_SETS,
@@ -74,7 +74,6 @@ enum leader_map {
 	LEADER_BUCKETS,
 	LEADER_WALK,
 	LEADER_TRANSITIONS,
-	LEADER_WANTED,
 	LEADER_WAKEUPS,
 	LEADER_FOREIGN,
 	LEADER_DIFFS,
@@ -150,7 +149,7 @@ struct registry {
 	__u32 attr_map_id;     /* the attr map that it serves */
 	__u32 link_id;	       /* the link that entries of the attr map name */
 	__u32 hotplug_link_id; /* 0: sessions cannot notice CPUs that come back */
-	__u32 map_ids[NR_LEADER_MAPS];
+	__u32 map_ids[NR_LEADER_MAPS]; /* 0: no session has needed it */
 	__u32 prog_ids[NR_LEADER_PROGS];
 	__u32 task_link_ids[NR_TASK_LINKS]; /* 0: none; held by the sessions that need them */
 	__u32 chunk_ids[MAX_CHUNKS];	    /* maps in `sums`; 0: none yet */
@@ -160,7 +159,6 @@ struct registry {
 	__u32 nr_scope_sets;	    /* the highest scope set id ever used, plus 1 */
 	__u32 nr_scopes;	    /* the same of scopes */
 	__u32 has_exit_event;	    /* on_exit_event is attached, for as long as the leader lives */
-	__u32 pad;
 	__u64 nr_reclaimed;  /* older pool entries have lost their own scope set */
 	__u64 scope_set_gen; /* odd while sums move between scope sets */
 	__u64 merge;	     /* MERGE(): a merge that is decided; 0: none */
@@ -188,7 +186,7 @@ static_assert(sizeof(struct reg_event) == 16 + MAX_SESSIONS / 8 + ATTR_KEY_SIZE,
 static_assert(sizeof(struct reg_session) == 48, "shared layout");
 static_assert(sizeof(struct reg_pair) == 24 + MAX_SESSIONS / 8, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
-static_assert(offsetof(struct registry, nr_reclaimed) == offsetof(struct registry, pad) + 4,
+static_assert(offsetof(struct registry, nr_reclaimed) == offsetof(struct registry, has_exit_event) + 4,
 	      "no hole");
 #endif
 

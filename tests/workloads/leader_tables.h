@@ -75,9 +75,19 @@ static inline struct registry *find_leader(const char *path)
 	}
 }
 
+/* A table that no session has needed so far is empty. */
 static inline void *table(const struct registry *reg, enum leader_map map, size_t size, int prot)
 {
-	int fd = fd_by_id(reg->map_ids[map]);
+	int fd;
+	void *zeros;
+
+	if (!reg->map_ids[map]) {
+		zeros = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (zeros == MAP_FAILED)
+			die("mmap");
+		return zeros;
+	}
+	fd = fd_by_id(reg->map_ids[map]);
 
 	if (fd < 0)
 		die("a map of the leader is gone");

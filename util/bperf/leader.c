@@ -3,6 +3,7 @@
 
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_maps.h"
 #include "util/bperf/leader_parts.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
@@ -100,16 +101,35 @@ static void *map_once(const struct bperf_leader *leader, enum leader_map map, si
 int bperf_leader__map_scopes(struct bperf_leader *leader)
 {
 	struct scope_tables *c = &leader->scope_sets;
+	int err = leader_maps__need(leader, MAPS_SCOPES);
 
+	if (err)
+		return err;
 	c->scope_set = map_once(leader, LEADER_SCOPE_SETS, MAX_SCOPE_SETS * sizeof(*c->scope_set),
 				c->scope_set);
 	c->set = map_once(leader, LEADER_SETS, MAX_SETS * sizeof(*c->set), c->set);
+	return c->scope_set && c->set ? 0 : -errno;
+}
+
+int bperf_leader__map_walk(struct bperf_leader *leader)
+{
+	int err = leader_maps__need(leader, MAPS_TASKS);
+
+	if (err)
+		return err;
 	leader->walk = map_once(leader, LEADER_WALK, sizeof(*leader->walk), leader->walk);
-	return c->scope_set && c->set && leader->walk ? 0 : -errno;
+	leader->transitions =
+		map_once(leader, LEADER_TRANSITIONS, MAX_SCOPE_SETS * sizeof(*leader->transitions),
+			 leader->transitions);
+	return leader->walk && leader->transitions ? 0 : -errno;
 }
 
 int bperf_leader__map_buckets(struct bperf_leader *leader)
 {
+	int err = leader_maps__need(leader, MAPS_TASKS);
+
+	if (err)
+		return err;
 	leader->buckets = map_once(leader, LEADER_BUCKETS,
 				   sizeof(struct task_bucket) << BUCKET_BITS, leader->buckets);
 	return leader->buckets ? 0 : -errno;
@@ -117,6 +137,10 @@ int bperf_leader__map_buckets(struct bperf_leader *leader)
 
 int bperf_leader__map_cgroups(struct bperf_leader *leader)
 {
+	int err = leader_maps__need(leader, MAPS_CGROUPS);
+
+	if (err)
+		return err;
 	leader->cgroup_clock =
 		map_once(leader, LEADER_CLOCK, sizeof(*leader->cgroup_clock), leader->cgroup_clock);
 	leader->pool = map_once(leader, LEADER_POOL, MAX_POOL_ENTRIES * sizeof(*leader->pool),
@@ -134,6 +158,7 @@ static void unmap_tables(struct bperf_leader *leader)
 	unmap_table(leader->cpus, leader->nr_cpus * sizeof(*leader->cpus));
 	unmap_table(leader->buckets, sizeof(struct task_bucket) << BUCKET_BITS);
 	unmap_table(leader->walk, sizeof(*leader->walk));
+	unmap_table(leader->transitions, MAX_SCOPE_SETS * sizeof(*leader->transitions));
 	unmap_table(leader->scope_sets.scope_set, MAX_SCOPE_SETS * sizeof(struct reg_scope_set));
 	unmap_table(leader->scope_sets.set, MAX_SETS * sizeof(struct reg_set));
 	for (int i = 0; i < MAX_CHUNKS; i++)

@@ -26,14 +26,17 @@ struct bperf_leader *bperf_leader__new(struct attr_map *attr_map);
 
 /**
  * bperf_leader__map() - map the memory that every session needs, of maps that are open
- * bperf_leader__map_scopes() - map the tables of scope sets and task walks, unless they are mapped
+ * bperf_leader__map_scopes() - map the tables of scope sets, unless they are mapped
+ * bperf_leader__map_walk() - the same of the tables of task walks
  * bperf_leader__map_buckets() - the same of the table of tasks
  * bperf_leader__map_cgroups() - the same of the tables of cgroups
  *
+ * All but the first need the lock of tasks: they make maps that no session has needed so far.
  * Return: 0 or -errno.
  */
 int bperf_leader__map(struct bperf_leader *leader);
 int bperf_leader__map_scopes(struct bperf_leader *leader);
+int bperf_leader__map_walk(struct bperf_leader *leader);
 int bperf_leader__map_buckets(struct bperf_leader *leader);
 int bperf_leader__map_cgroups(struct bperf_leader *leader);
 

@@ -9,6 +9,7 @@
 #include "util/bperf/attr_map.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_maps.h"
 #include "util/bperf/leader_parts.h"
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_record.h"
@@ -22,32 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A map that the registry names: one of the maps of on_switch, and what this layout has there. */
-static int take_map(struct bperf_leader *leader, const struct prog_maps *maps, enum leader_map map)
-{
-	__u32 id = leader->registry->map_ids[map];
-
-	if (!prog_maps__has(maps, id))
-		return -EPROTO;
-	leader->map_fds[map] = bpf_map_get_fd_by_id(id);
-	if (leader->map_fds[map] < 0)
-		return -errno;
-	return leader_parts__check(map, leader->map_fds[map], &leader->nr_cpus);
-}
-
-static int take_maps(struct bperf_leader *leader, const struct prog_maps *maps)
-{
-	/* First: this one gives the number of CPUs. */
-	int err = take_map(leader, maps, LEADER_READINGS);
-
-	for (int i = 0; i < NR_LEADER_MAPS && !err; i++) {
-		if (leader->map_fds[i] < 0)
-			err = take_map(leader, maps, i);
-	}
-	return err;
-}
-
-/* Sessions that need the programs of tasks or cgroups take hold of these themselves. */
+/* Sessions that need the maps and programs of tasks or cgroups take hold of these themselves. */
 static int take_progs(struct bperf_leader *leader)
 {
 	return leader_progs__hold(leader, PROGS_ALWAYS) ? 0 : -ENOENT;
@@ -73,7 +49,7 @@ static int take_parts(struct bperf_leader *leader, const struct prog_maps *maps)
 		if (leader->hotplug_link_fd < 0)
 			return -errno;
 	}
-	err = take_maps(leader, maps);
+	err = leader_maps__take(leader, maps, MAPS_ALWAYS);
 	if (!err)
 		err = take_progs(leader);
 	if (err)

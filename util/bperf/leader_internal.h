@@ -48,6 +48,7 @@ struct bperf_leader {
 	struct cpu_state *cpus; /* per CPU */
 	struct task_bucket *buckets;
 	struct walk_request *walk;
+	struct transition *transitions; /* MAX_SCOPE_SETS */
 	struct scope_tables scope_sets;
 	struct sum_block *chunks[MAX_CHUNKS]; /* one block per CPU; NULL: not mapped yet */
 	int task_link_fds[NR_TASK_LINKS];

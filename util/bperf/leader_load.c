@@ -6,7 +6,7 @@
 #include "util/bperf/leader_find.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_internal.h"
-#include "util/bperf/leader_parts.h"
+#include "util/bperf/leader_maps.h"
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_record.h"
 #include "util/host/bpf_info.h"
@@ -51,29 +51,13 @@ static void attach_hotplug(struct bperf_leader *leader)
 static int make_maps(struct bperf_leader *leader)
 {
 	size_t size = bpf_info__page_up(sizeof(struct registry));
+	int err = leader_maps__make(leader);
 
-	for (int i = 0; i < NR_LEADER_MAPS; i++) {
-		leader->map_fds[i] = leader_parts__new(i, leader->nr_cpus);
-		if (leader->map_fds[i] < 0)
-			return leader->map_fds[i];
-	}
+	if (err)
+		return err;
 	leader->registry = bpf_info__map_memory(leader->map_fds[LEADER_REGISTRY], size,
 						PROT_READ | PROT_WRITE);
 	return leader->registry ? 0 : -errno;
-}
-
-/* Joiners believe the registry only as far as it names maps of this program. */
-static int name_maps(struct bperf_leader *leader)
-{
-	int err = 0;
-
-	for (int i = 0; i < NR_LEADER_MAPS && !err; i++) {
-		err = bpf_info__map_id(leader->map_fds[i], &leader->registry->map_ids[i]);
-		if (!err &&
-		    bpf_prog_bind_map(leader->prog_fds[LEADER_ON_SWITCH], leader->map_fds[i], NULL))
-			err = -errno;
-	}
-	return err;
 }
 
 /* Fill in the registry's header; the layout goes last: it makes the leader complete. */
@@ -84,7 +68,7 @@ static int write_header(struct bperf_leader *leader)
 	int err;
 
 	reg->nr_scope_sets = reg->nr_scopes = 1;
-	err = name_maps(leader);
+	err = leader_maps__name(leader);
 	if (!err)
 		err = bpf_info__link_id(leader->link_fd, &reg->link_id);
 	if (!err && leader->hotplug_link_fd >= 0)

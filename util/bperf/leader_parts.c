@@ -67,10 +67,7 @@ static const struct part parts[NR_LEADER_MAPS] = {
 	[LEADER_TASKS] = HASH("tasks", __u64, __u64, MAX_TASKS, BPF_F_NO_PREALLOC),
 	[LEADER_BUCKETS] = TABLE("buckets", struct task_bucket, 1 << BUCKET_BITS),
 	[LEADER_WALK] = TABLE("walk", struct walk_request, 1),
-	[LEADER_TRANSITIONS] =
-		HASH("transitions", struct transition, __u32, MAX_TRANSITIONS, BPF_F_NO_PREALLOC),
-	[LEADER_WANTED] =
-		HASH("wanted", __u32, __u32, FOR_JOINING(MAX_SCOPE_SETS), BPF_F_NO_PREALLOC),
+	[LEADER_TRANSITIONS] = TABLE("transitions", struct transition, MAX_SCOPE_SETS),
 	[LEADER_WAKEUPS] = RING("wakeups"),
 	[LEADER_FOREIGN] = MAPS("foreign", MAX_EVENTS),
 	[LEADER_DIFFS] = MAPS("diffs", MAX_EVENTS),
@@ -86,6 +83,20 @@ static const struct part parts[NR_LEADER_MAPS] = {
 	[LEADER_KEPT_WALK] = PROGS("kept_walk"),
 	[LEADER_KEPT_ABOVE] = PROGS("kept_above"),
 };
+
+static const enum map_kind kinds[NR_LEADER_MAPS] = {
+	[LEADER_SCOPE_SETS] = MAPS_SCOPES,  [LEADER_SETS] = MAPS_SCOPES,
+	[LEADER_SUMS] = MAPS_SCOPES,	    [LEADER_TASKS] = MAPS_TASKS,
+	[LEADER_BUCKETS] = MAPS_TASKS,	    [LEADER_WALK] = MAPS_TASKS,
+	[LEADER_TRANSITIONS] = MAPS_TASKS,  [LEADER_CLOCK] = MAPS_CGROUPS,
+	[LEADER_POOL] = MAPS_CGROUPS,	    [LEADER_CGROUPS] = MAPS_CGROUPS,
+	[LEADER_CGROUP_IDS] = MAPS_CGROUPS, [LEADER_CREATED] = MAPS_CGROUPS,
+};
+
+enum map_kind leader_parts__kind(enum leader_map map)
+{
+	return kinds[map];
+}
 
 const char *leader_parts__name(enum leader_map map)
 {

@@ -13,6 +13,17 @@
 /* The name of maps that followers read, in all layouts: pins of another one are judged by who uses them. */
 #define LEADER_DIFF_MAP "diff_readings"
 
+/* The sessions that need a map. */
+enum map_kind {
+	MAPS_ALWAYS,  /* all: the leader is made with them */
+	MAPS_SCOPES,  /* those that count tasks or cgroups */
+	MAPS_TASKS,   /* those that count tasks */
+	MAPS_CGROUPS, /* those that count cgroups */
+};
+
+/** leader_parts__kind() - the kind of a map */
+enum map_kind leader_parts__kind(enum leader_map map);
+
 /** leader_parts__name() - the name of a map in the BPF objects; ".bss" is that of their variables */
 const char *leader_parts__name(enum leader_map map);
 

@@ -4,6 +4,7 @@
 #include "util/bperf/crash_point.h"
 #include "util/bperf/kernel_btf.h"
 #include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_maps.h"
 #include "util/bperf/leader_parts.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
@@ -289,12 +290,22 @@ static bool is_complete(struct bperf_leader *leader, enum prog_kind kind)
 		leader_progs__hold(leader, PROGS_EXIT));
 }
 
+/* The maps that the programs of a kind need. The leader is made with those of others. */
+static int need_maps(struct bperf_leader *leader, enum prog_kind kind)
+{
+	int err = kind & (PROGS_TASKS | PROGS_CGROUPS) ? leader_maps__need(leader, MAPS_SCOPES) : 0;
+
+	if (err || kind == PROGS_TASKS)
+		return err ? err : leader_maps__need(leader, MAPS_TASKS);
+	return kind == PROGS_CGROUPS ? leader_maps__need(leader, MAPS_CGROUPS) : 0;
+}
+
 int leader_progs__load(struct bperf_leader *leader, enum prog_kind kind)
 {
-	int err = is_complete(leader, kind) ? 0 :
-		  kind == PROGS_TASKS	    ? load_tasks(leader) :
-					      load(leader, kind);
+	int err = need_maps(leader, kind);
 
+	if (!err && !is_complete(leader, kind))
+		err = kind == PROGS_TASKS ? load_tasks(leader) : load(leader, kind);
 	if (!err)
 		return 0;
 	leader_progs__explain(err);

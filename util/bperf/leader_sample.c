@@ -2,10 +2,16 @@
 #include "util/bperf/leader_sample.h"
 
 #include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_maps.h"
 
 struct reg_sample *leader_sample__place(struct bperf_leader *leader)
 {
 	return &leader->registry->sample;
+}
+
+int leader_sample__need_maps(struct bperf_leader *leader)
+{
+	return leader_maps__need(leader, MAPS_SCOPES);
 }
 
 int leader_sample__map_fd(const struct bperf_leader *leader, enum leader_map map)

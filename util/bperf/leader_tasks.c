@@ -119,6 +119,8 @@ int leader_tasks__attach(struct bperf_leader *leader)
 
 	if (!err)
 		err = bperf_leader__map_scopes(leader);
+	if (!err)
+		err = bperf_leader__map_walk(leader);
 	if (err)
 		return err;
 	err = leader_links__hold(leader, LINKS_TASKS);

@@ -121,6 +121,8 @@ static int unmark(struct bperf_leader *leader, int session)
 	int err = leader_progs__load(leader, PROGS_TASKS), depth;
 
 	if (!err)
+		err = bperf_leader__map_walk(leader);
+	if (!err)
 		task_walk__begin(leader, WALK_NOW);
 	for (__u32 i = 1; i < nr && !err; i++) {
 		int to;
@@ -130,7 +132,10 @@ static int unmark(struct bperf_leader *leader, int session)
 		    !find_scope(leader, i, session, &depth))
 			continue;
 		to = scope_set__without(&leader->scope_sets, i, session);
-		err = to < 0 ? to : task_walk__move(leader, i, to);
+		if (to < 0)
+			err = to;
+		else
+			task_walk__move(leader, i, to);
 	}
 	return err ? err : task_walk__all(leader);
 }

@@ -80,50 +80,19 @@ static int walk(struct bperf_leader *leader, enum walk_kind kind, pid_t nr, bool
 	return len < 0 ? -errno : 0;
 }
 
-/* Transitions of earlier walks do no harm, and removing them each time would cost. */
-static void forget_transitions(struct bperf_leader *leader)
+static void set_transition(struct bperf_leader *leader, __u32 from, __u32 to)
 {
-	int fd = leader->map_fds[LEADER_TRANSITIONS];
-	struct transition keys[2], *key = NULL, *next = &keys[0];
-	__u32 nr_own = 0;
+	struct transition *transition = &leader->transitions[from];
 
-	for (int i = 0; i < MAX_TRANSITIONS && !bpf_map_get_next_key(fd, key, next); i++) {
-		if (next->op != leader->walk->op) {
-			/* The walk goes on from the last key that is still there. */
-			if (bpf_map_delete_elem(fd, next))
-				return;
-			continue;
-		}
-		nr_own++;
-		key = next;
-		next = next == &keys[0] ? &keys[1] : &keys[0];
-	}
-	leader->walk->nr_transitions = nr_own;
-}
-
-static int set_transition(struct bperf_leader *leader, __u32 from, __u32 to)
-{
-	struct transition key = {.op = leader->walk->op, .from = from};
-	int fd = leader->map_fds[LEADER_TRANSITIONS], err;
-
-	err = bpf_map_update_elem(fd, &key, &to, BPF_ANY) ? errno : 0;
-	if (err == ENOMEM) {
-		/* The memory cgroup of the leader's maker is full: what others have used is used again. */
-		forget_transitions(leader);
-		err = bpf_map_update_elem(fd, &key, &to, BPF_ANY) ? errno : 0;
-	}
-	if (err)
-		return -err;
-	leader->walk->nr_transitions++;
+	transition->to = to;
+	transition->op = leader->walk->op;
 	crash_point__reach("transition-added");
-	return 0;
 }
 
-int task_walk__move(struct bperf_leader *leader, __u32 from, __u32 to)
+void task_walk__move(struct bperf_leader *leader, __u32 from, __u32 to)
 {
-	int err = set_transition(leader, from, to);
-
-	return err ? err : set_transition(leader, to, to);
+	set_transition(leader, from, to);
+	set_transition(leader, to, to);
 }
 
 static bool goes_on(int nr_steps, uint64_t end_ns)
@@ -131,29 +100,23 @@ static bool goes_on(int nr_steps, uint64_t end_ns)
 	return nr_steps < MIN_STEPS || clock_ns() < end_ns;
 }
 
-static int add_wanted(struct bperf_leader *leader, int scope, uint64_t end_ns)
+/* Add the transitions of the scope sets that the last walk has marked. */
+static int add_wanted(struct bperf_leader *leader, int scope)
 {
-	int fd = leader->map_fds[LEADER_WANTED];
-	__u32 scope_set;
+	struct scope_tables *c = &leader->scope_sets;
+	__u32 nr = scope_set__nr(c);
 
-	for (int i = 0; !bpf_map_get_next_key(fd, NULL, &scope_set); i++) {
-		int to = 0, err;
+	for (__u32 i = 0; i < nr; i++) {
+		const struct transition *transition = &leader->transitions[i];
+		int to;
 
-		if (!goes_on(i, end_ns))
-			return -EAGAIN;
-
-		/* A session that died during a walk may have left what is no scope set any more. */
-		if (!scope_set || scope_set >= MAX_SCOPE_SETS)
-			to = scope_set ? 0 : scope_set__with(&leader->scope_sets, 0, scope);
-		else if (leader->scope_sets.scope_set[scope_set].state == REG_READY)
-			to = scope_set__with(&leader->scope_sets, scope_set, scope);
+		if (transition->op != leader->walk->op || transition->to != TO_WANTED ||
+		    (i && c->scope_set[i].state != REG_READY))
+			continue;
+		to = scope_set__with(c, i, scope);
 		if (to < 0)
 			return to;
-		err = to ? task_walk__move(leader, scope_set, to) : 0;
-		if (err)
-			return err;
-		if (bpf_map_delete_elem(fd, &scope_set))
-			return -errno;
+		task_walk__move(leader, i, to);
 	}
 	return 0;
 }
@@ -164,8 +127,6 @@ void task_walk__begin(struct bperf_leader *leader, enum walk_when when)
 
 	request->when = when;
 	request->op++;
-	if (request->nr_transitions > MAX_TRANSITIONS / 2)
-		forget_transitions(leader);
 }
 
 int task_walk__assign(struct bperf_leader *leader, int scope, enum walk_kind kind, pid_t nr,
@@ -179,7 +140,9 @@ int task_walk__assign(struct bperf_leader *leader, int scope, enum walk_kind kin
 	task_walk__begin(leader, when);
 	/* The common case needs no walk to find out: no session counts the tasks yet. */
 	to = scope_set__with(&leader->scope_sets, 0, scope);
-	err = to < 0 ? to : task_walk__move(leader, 0, to);
+	err = to < 0 ? to : 0;
+	if (!err)
+		task_walk__move(leader, 0, to);
 	while (!err) {
 		int seen;
 
@@ -198,7 +161,7 @@ int task_walk__assign(struct bperf_leader *leader, int scope, enum walk_kind kin
 			return request->no_memory ? -ENOMEM : -ENOSPC;
 		}
 		if (request->unknown)
-			err = add_wanted(leader, scope, end_ns);
+			err = add_wanted(leader, scope);
 		else if (request->task_new && tries++ < CREATE_TRIES)
 			usleep(CREATE_WAIT_US);
 		else if (!request->changed &&

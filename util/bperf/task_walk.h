@@ -29,8 +29,8 @@ int task_walk__assign(struct bperf_leader *leader, int scope, enum walk_kind kin
 /** task_walk__begin() - begin an operation of its own: no transition is known */
 void task_walk__begin(struct bperf_leader *leader, enum walk_when when);
 
-/** task_walk__move() - have walks move tasks of a scope set to another, and keep those there. 0 or -errno */
-int task_walk__move(struct bperf_leader *leader, __u32 from, __u32 to);
+/** task_walk__move() - have walks move tasks of a scope set to another, and keep those there */
+void task_walk__move(struct bperf_leader *leader, __u32 from, __u32 to);
 
 /** task_walk__all() - walk over all tasks until no task and no CPU is left to move. 0 or -errno */
 int task_walk__all(struct bperf_leader *leader);

@@ -207,7 +207,9 @@ int sample_object__open(struct sample_object *object, struct bperf_leader *leade
 	*object = (struct sample_object){
 		.leader = leader, .nr_cpus = bperf_leader__nr_cpus(leader), .sync_fd = -1};
 	memset(object->map_fds, -1, sizeof(object->map_fds));
-	err = find(object);
+	err = leader_sample__need_maps(leader);
+	if (!err)
+		err = find(object);
 	/* An object that is not ours by its looks is left alone, as a leader would be; we make our own. */
 	if (err == -ENOENT || err == -EPROTO) {
 		sample_object__close(object);
