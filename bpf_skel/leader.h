@@ -78,8 +78,8 @@
 #define MAX_CELLS   (CHUNK_CELLS * MAX_CHUNKS)
 
 /*
- * Counted tasks without a bucket to themselves. The table has 16 bytes for each, used or not; a
- * counted task costs some 100 bytes more.
+ * Counted tasks without a bucket to themselves; half as many if the machine has few tasks when the table is
+ * made. It has 16 bytes for each, used or not; a counted task costs some 100 bytes more.
  */
 #define MAX_TASKS (1 << 17)
 
@@ -245,20 +245,23 @@ struct sum_block {
 	struct sum carry[2][CHUNK_CELLS];
 };
 
-/* A set of scopes. User space writes it under the lock; programs read child, set and cell. */
+/*
+ * A set of scopes. User space writes it under the lock; programs read child, set and cell. It is 32 bytes:
+ * its place takes a shift.
+ */
 struct reg_scope_set {
-	__u32 state;	/* enum reg_state */
+	__u8 state;	/* enum reg_state */
+	__u8 carry;	/* 0 or 1: the valid copy of its carry cells */
+	__u16 pool_set; /* parent of pool entries: the set they count; 0: not computed yet */
 	__u32 parent;	/* this scope set without `scope`; both together identify it */
 	__u32 scope;	/* its highest scope */
 	__u32 child;	/* scope set of its tasks' children: its scopes that inherit */
 	__u32 set;	/* events counted in it */
 	__u32 cell;	/* its first cell; one per event of the set, all in one chunk */
-	__u32 carry;	/* 0 or 1: the valid copy of its carry cells */
-	__u32 pool_set; /* parent of pool entries: the set they count; 0: not computed yet */
-	__u64 members;	/* live tasks in it now, or after their exec; programs write it */
+	__u32 members;	/* live tasks in it now, or after their exec; programs write it */
 	/* Slices in which an event could not be read: nothing else may show that they were. Only a
 	 * change means something; programs add to it */
-	__u64 failed;
+	__u32 failed;
 };
 
 /* In use while a scope set or scope names it. User space writes it once, under the lock. */
@@ -302,7 +305,7 @@ struct walk_request {
 	__u32 kind;	  /* enum walk_kind */
 	__u32 when;	  /* enum walk_when: the half of the entries that changes */
 	__u32 nr;	  /* number of the process or thread, in the initial pid namespace */
-	__u32 op;	  /* of the valid `transitions`: each task walk has its own */
+	__u32 op;	  /* of the valid `transitions`: 16 bits, not 0 */
 	__u32 task_new;	  /* requested tasks in TASK_NEW: not woken yet */
 	__u32 process_nr; /* of the last task met, in the initial pid namespace */
 	__u32 nr_threads; /* of that process, by the kernel's count */
@@ -317,11 +320,16 @@ struct walk_request {
 
 /* The new scope set of tasks in an old one, which is its place in `transitions`. */
 struct transition {
-	__u32 op; /* the task walk; differs from walk_request.op: there is none */
-	__u32 to; /* or TO_WANTED */
+	__u16 op; /* the task walk; differs from walk_request.op: there is none */
+	__u16 to; /* or TO_WANTED */
 };
 
-#define TO_WANTED (~0U) /* on_walk met the scope set without a transition */
+/* Those of two scope sets, the first of which is even: the kernel rounds values up to 8 bytes. */
+struct transition_pair {
+	struct transition of[2];
+};
+
+#define TO_WANTED 0xffffU /* on_walk met the scope set without a transition */
 
 enum reg_state {
 	REG_FREE,
@@ -333,6 +341,10 @@ enum reg_state {
 static_assert(sizeof(struct event_reading) == 32, "shared layout");
 static_assert(sizeof(struct event_base) == 40, "shared layout");
 static_assert(sizeof(struct task_bucket) == 32, "shared layout");
+static_assert(sizeof(struct reg_scope_set) == 32, "shared layout");
+static_assert(MAX_SETS <= 1 << 16, "reg_scope_set.pool_set");
+static_assert(sizeof(struct transition_pair) == 8, "mapped as one table");
+static_assert(MAX_SCOPE_SETS <= TO_WANTED, "transition.to");
 static_assert(sizeof(struct cpu_state) ==
 		      128 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
 	      "shared layout");

@@ -342,7 +342,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	struct cgroup *made = (void *)ctx->args[0];
 	struct cgroup_subsys_state *css = css_of(made);
 	__u64 created_nr = cgroup_clock.nr_created;
-	__u32 idx = created_nr % MAX_POOL_ENTRIES, parent;
+	__u32 idx = created_nr % MAX_POOL_ENTRIES, parent, pool_set = 0;
 	struct pool_entry *pool_entry = bpf_map_lookup_elem(&pool, &idx);
 	struct reg_scope_set *scope_set, *above;
 	struct reg_set *room, *below;
@@ -361,7 +361,9 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	above = bpf_map_lookup_elem(&scope_sets, &parent);
 	scope_set = bpf_map_lookup_elem(&scope_sets, &pool_entry->scope_set);
 	cgroup = bpf_map_lookup_elem(&cgroups, &pool_entry->pos);
-	below = above ? bpf_map_lookup_elem(&sets, &above->pool_set) : NULL;
+	if (above)
+		pool_set = above->pool_set;
+	below = bpf_map_lookup_elem(&sets, &pool_set);
 	room = scope_set ? bpf_map_lookup_elem(&sets, &scope_set->set) : NULL;
 	if (!above || !scope_set || !cgroup || !below || !room || !below->nr ||
 	    below->nr > room->nr || pool_entry->state != POOL_READY) {
@@ -378,7 +380,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	 * It has cells for the largest set; those that this set does not need are free from now
 	 * on.
 	 */
-	scope_set->set = above->pool_set;
+	scope_set->set = pool_set;
 	cgroup->scope_set = pool_entry->scope_set;
 	/*
 	 * Full barriers: a program that finds it, or a session that sees it taken, finds it

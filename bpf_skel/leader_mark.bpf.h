@@ -23,9 +23,9 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32); /* the old scope set */
-	__type(value, struct transition);
-	__uint(max_entries, MAX_SCOPE_SETS);
+	__type(key, __u32); /* the old scope set, halved */
+	__type(value, struct transition_pair);
+	__uint(max_entries, MAX_SCOPE_SETS / 2);
 } transitions SEC(".maps");
 
 /* Count an entry that could not be created, by the error of the update. */
@@ -67,10 +67,13 @@ static __always_inline bool step(struct walk_request *request, __u32 *scope_set)
 {
 	/* A session that died during a walk may have left a number that names no scope set. */
 	__u32 from = *scope_set < MAX_SCOPE_SETS ? *scope_set : 0;
-	struct transition *transition = bpf_map_lookup_elem(&transitions, &from);
+	__u32 pair_idx = from / 2;
+	struct transition_pair *pair = bpf_map_lookup_elem(&transitions, &pair_idx);
+	struct transition *transition;
 
-	if (!transition)
+	if (!pair)
 		return false;
+	transition = &pair->of[from % 2];
 	if (transition->op == request->op && transition->to != TO_WANTED) {
 		*scope_set = transition->to;
 		return true;

@@ -80,7 +80,7 @@ static __always_inline __u32 scope_set_of(__u64 task)
 	return scope_set_in(bucket_of(task), task);
 }
 
-static __always_inline void add_member(__u32 scope_set, long nr)
+static __always_inline void add_member(__u32 scope_set, int nr)
 {
 	struct reg_scope_set *entry;
 
@@ -96,7 +96,7 @@ static __always_inline void add_member(__u32 scope_set, long nr)
  * exec must also stay until then. Not static, so that the verifier walks it once, and not for each
  * way here.
  */
-__attribute__((noinline)) int add_members(__u64 value, long nr)
+__attribute__((noinline)) int add_members(__u64 value, int nr)
 {
 	add_member(TASK_SCOPE_SET(value), nr);
 	add_member(TASK_AFTER_EXEC(value), nr);

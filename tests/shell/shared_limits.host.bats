@@ -353,7 +353,7 @@ settle() {
 	sleepers 3000
 	tables >"$T/before"
 	refused 1 shared -e cs -p $sleepers true <<'END'
-perf stat: cannot share events: all sessions together count too many tasks: at most 131072 (count fewer, or end other sessions)
+perf stat: cannot share events: all sessions together count too many tasks: at most 1 (count fewer, or end other sessions)
 END
 	same_tables "$T/before"
 	# what was entered, stays until it ends, or for good where the machine hides its release

@@ -44,7 +44,7 @@ static int make_scope_sets(void)
 		scope_set[i].scope = ~0U;
 		scope_set[i].set = ~0U;
 		scope_set[i].cell = ~0U;
-		scope_set[i].carry = ~0U;
+		scope_set[i].carry = 0xff;
 	}
 	return fd;
 }

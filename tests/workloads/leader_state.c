@@ -28,7 +28,7 @@ static void print_scope_sets(const struct registry *reg)
 		if (scope_set[i].state == REG_FREE)
 			continue;
 		scope_sets++;
-		members += scope_set[i].members;
+		members += (int)scope_set[i].members;
 		used[scope_set[i].set % MAX_SETS] = 1;
 	}
 	for (i = 1; i < MAX_SETS; i++)

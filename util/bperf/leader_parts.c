@@ -8,6 +8,8 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* More CPUs than any kernel is built for (CONFIG_NR_CPUS is 8,192 at most). */
@@ -67,7 +69,7 @@ static const struct part parts[NR_LEADER_MAPS] = {
 	[LEADER_TASKS] = HASH("tasks", __u64, __u64, MAX_TASKS, BPF_F_NO_PREALLOC),
 	[LEADER_BUCKETS] = TABLE("buckets", struct task_bucket, 1 << BUCKET_BITS),
 	[LEADER_WALK] = TABLE("walk", struct walk_request, 1),
-	[LEADER_TRANSITIONS] = TABLE("transitions", struct transition, MAX_SCOPE_SETS),
+	[LEADER_TRANSITIONS] = TABLE("transitions", struct transition_pair, MAX_SCOPE_SETS / 2),
 	[LEADER_WAKEUPS] = RING("wakeups"),
 	[LEADER_FOREIGN] = MAPS("foreign", MAX_EVENTS),
 	[LEADER_DIFFS] = MAPS("diffs", MAX_EVENTS),
@@ -117,12 +119,25 @@ static uint64_t nr_entries(enum leader_map map, int nr_cpus)
 				       parts[map].max_entries;
 }
 
+/*
+ * Return: the number of places in a new table of tasks: half of the largest, unless the machine has many tasks.
+ * Tests take another one.
+ */
+static uint64_t nr_task_places(void)
+{
+	char *line __cleanup(free_ptr) = read_file_line("/proc/loadavg");
+	char *nr = line ? strchr(line, '/') : NULL;
+	bool has_many = nr && strtoul(nr + 1, NULL, 10) > MAX_TASKS / 8;
+
+	return crash_point__setting(CRASH_MAX_TASKS, has_many ? MAX_TASKS : MAX_TASKS / 2);
+}
+
 /* Return: the number of entries that a new map gets. */
 static uint64_t new_size(enum leader_map map, int nr_cpus)
 {
 	uint64_t nr = nr_entries(map, nr_cpus);
 
-	return map == LEADER_TASKS	? crash_point__setting(CRASH_MAX_TASKS, nr) :
+	return map == LEADER_TASKS	? nr_task_places() :
 	       map == LEADER_CGROUP_IDS ? crash_point__setting(CRASH_MAX_CGROUP_IDS, nr) :
 					  nr;
 }

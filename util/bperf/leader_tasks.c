@@ -8,10 +8,18 @@
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_sync.h"
 #include "util/bperf/scope_set.h"
+#include "util/host/bpf_info.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+
+int leader_tasks__max(const struct bperf_leader *leader)
+{
+	struct bpf_map_info info;
+
+	return bpf_info__map(leader->map_fds[LEADER_TASKS], &info) ? MAX_TASKS : info.max_entries;
+}
 
 __u64 leader_tasks__lost(const struct bperf_leader *leader)
 {

@@ -29,6 +29,9 @@ int leader_tasks__attach(struct bperf_leader *leader);
  */
 int leader_tasks__purge(struct bperf_leader *leader);
 
+/** leader_tasks__max() - how many tasks the table of tasks has room for */
+int leader_tasks__max(const struct bperf_leader *leader);
+
 /** leader_tasks__lost() - switches that were not charged so far, whoever counts what ran there */
 __u64 leader_tasks__lost(const struct bperf_leader *leader);
 

@@ -71,7 +71,9 @@ static inline __u32 scope_set__event_set(const struct scope_tables *c, __u32 sco
 
 static inline __u32 scope_set__pool_event_set(const struct scope_tables *c, __u32 scope_set)
 {
-	return shared_id(&c->scope_set[scope_set].pool_set, MAX_SETS);
+	__u32 set = __atomic_load_n(&c->scope_set[scope_set].pool_set, __ATOMIC_RELAXED);
+
+	return set < MAX_SETS ? set : 0;
 }
 
 static inline __u32 scope_set__events_of_scope(const struct scope_tables *c, __u32 scope)

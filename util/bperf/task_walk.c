@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 /* For tasks that are made, but not woken yet: that takes microseconds, or somebody holds it up. */
@@ -126,6 +127,10 @@ void task_walk__begin(struct bperf_leader *leader, enum walk_when when)
 	struct walk_request *request = leader->walk;
 
 	request->when = when;
+	if (request->op >= UINT16_MAX) {
+		memset(leader->transitions, 0, MAX_SCOPE_SETS * sizeof(*leader->transitions));
+		request->op = 0;
+	}
 	request->op++;
 }
 

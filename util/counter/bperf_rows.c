@@ -3,6 +3,7 @@
 
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_sync.h"
+#include "util/bperf/leader_tasks.h"
 #include "util/bperf/scope.h"
 #include "util/bperf/scope_set.h"
 #include "util/lib/msg.h"
@@ -183,7 +184,7 @@ void bperf_rows__drop(struct bperf_rows *scopes, int row)
 
 void bperf_rows__explain(const struct bperf_rows *scopes, int err)
 {
-	static const struct {
+	const struct {
 		const char *what[NR_SCOPE_SET_KINDS];
 		int max;
 	} limits[] = {
@@ -198,7 +199,7 @@ void bperf_rows__explain(const struct bperf_rows *scopes, int err)
 		[FULL_CELLS] = {{"sums of events (an event of a set of sessions is one)",
 				 "sums of events (an event of a cgroup is one)"},
 				FOR_JOINING(MAX_CELLS)},
-		[FULL_TASKS] = {{"tasks", "tasks"}, MAX_TASKS},
+		[FULL_TASKS] = {{"tasks", "tasks"}, leader_tasks__max(scopes->leader)},
 		[FULL_CGROUPS] = {{"cgroups", "cgroups"}, MAX_CGROUPS},
 	};
 
