@@ -59,6 +59,7 @@ struct signal_struct {
 
 struct task_struct {
 	unsigned int __state;
+	unsigned int flags;
 	struct sched_entity se;
 	int pid;
 	int tgid;
@@ -69,7 +70,8 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-#define TASK_NEW 0x800 /* task_struct.__state from fork to wake_up_new_task() */
+#define TASK_NEW   0x800 /* task_struct.__state from fork to wake_up_new_task() */
+#define PF_EXITING 0x4	 /* task_struct.flags before perf_event_exit_task() and later */
 
 /*
  * Return: at sched_switch the task that this CPU is about to run; at any other time the current

@@ -87,6 +87,11 @@ static __always_inline bool step(struct walk_request *request, __u32 *scope_set)
 	return false;
 }
 
+static __always_inline bool is_exiting(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags) & PF_EXITING;
+}
+
 /*
  * Change the scope sets of the requested tasks, in one walk. The walk reports scope sets without a
  * transition and leaves them alone; user space adds the transition and walks again.
@@ -117,7 +122,8 @@ int on_walk(struct bpf_iter__task *ctx)
 	entry = find_task(key);
 	if (entry)
 		value = *entry;
-	if (value & TASK_ENDED)
+	/* Otherwise an earlier task at this address has left it, whose release no program saw. */
+	if (value & TASK_ENDED && is_exiting(task))
 		return 0;
 	now = TASK_SCOPE_SET(value);
 	after = TASK_AFTER_EXEC(value);
@@ -134,6 +140,9 @@ int on_walk(struct bpf_iter__task *ctx)
 	/* If this loses a race, the next walk retries. A full table stays full. */
 	if (entry) {
 		replace(entry, value, TASK_ENTRY(now, after));
+		/* It ended meanwhile, and the program took the earlier task's entry for its own. */
+		if (value & TASK_ENDED && is_exiting(task))
+			set(entry, TASK_ENDED);
 		return 0;
 	}
 	err = insert_task(key, TASK_ENTRY(now, after));

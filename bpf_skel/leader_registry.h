@@ -159,9 +159,9 @@ struct registry {
 	__u32 nr_scope_sets;	    /* the highest scope set id ever used, plus 1 */
 	__u32 nr_scopes;	    /* the same of scopes */
 	__u32 has_exit_event;	    /* on_exit_event is attached, for as long as the leader lives */
-	__u64 nr_reclaimed;  /* older pool entries have lost their own scope set */
-	__u64 scope_set_gen; /* odd while sums move between scope sets */
-	__u64 merge;	     /* MERGE(): a merge that is decided; 0: none */
+	__u64 nr_reclaimed;	    /* older pool entries have lost their own scope set */
+	__u64 scope_set_gen;	    /* odd while sums move between scope sets */
+	__u64 merge;		    /* MERGE(): a merge that is decided; 0: none */
 	/*
 	 * The directory whose lock guards all this; a session with another lock must not touch it
 	 */
@@ -186,7 +186,8 @@ static_assert(sizeof(struct reg_event) == 16 + MAX_SESSIONS / 8 + ATTR_KEY_SIZE,
 static_assert(sizeof(struct reg_session) == 48, "shared layout");
 static_assert(sizeof(struct reg_pair) == 24 + MAX_SESSIONS / 8, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
-static_assert(offsetof(struct registry, nr_reclaimed) == offsetof(struct registry, has_exit_event) + 4,
+static_assert(offsetof(struct registry, nr_reclaimed) ==
+		      offsetof(struct registry, has_exit_event) + 4,
 	      "no hole");
 #endif
 

@@ -20,6 +20,17 @@ unseen() {
 	wait "$blind" || :
 }
 
+# zombies N : the process $target has N children whose ends the session "long" has seen, and no releases
+zombies() {
+	background "$T/zombies" "$WORKLOADS/zombies" "$1"
+	target=$!
+	wait_for grep -q ready "$T/zombies"
+	both_window long $U,page-faults -p $target
+	tell long enable
+	"$WORKLOADS/poke" $target "$T/zombies"
+	tell long disable
+}
+
 @test "10,000 short-lived children are all counted, and no entry is left" {
 	# A task that is preempted in perf_event_exit_task() has ended for us, but maybe not for its plain
 	# perf events: some 3 switches in 4,000 exits.
@@ -124,14 +135,8 @@ unseen() {
 @test "tasks that reuse memory of unseen released tasks are counted correctly" {
 	local target before
 	tables >"$T/before"
-	background "$T/zombies" "$WORKLOADS/zombies" 200
-	target=$!
-	wait_for grep -q ready "$T/zombies"
-	both_window long $U,page-faults -p $target
-	tell long enable
-	"$WORKLOADS/poke" $target "$T/zombies"
+	zombies 200
 	# The leader saw their ends, but not all releases. Entries without a seen release stay.
-	tell long disable
 	unseen "$WORKLOADS/poke" $target "$T/zombies"
 	before=$(state ended)
 	[ "$before" -gt 180 ]
@@ -154,6 +159,31 @@ unseen() {
 	# Their entries stay until a living task has used each one.
 	end_jobs
 	same_tables "$T/before"
+}
+
+@test "tasks are counted at addresses of ended ones while no program followed tasks" {
+	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_ended target before
+	window cpus --bpf-counters -a -e cs
+	zombies 100
+	finish long
+	# Now the tables of tasks have their ends. Nothing follows tasks, and others get their memory.
+	"$WORKLOADS/poke" $target "$T/zombies"
+	before=$(state ended)
+	[ "$before" -gt 80 ]
+	# The kernel frees them after a grace period.
+	sleep 0.5
+	gang 60 1000 20
+	both_window g $U,page-faults -p "$gang"
+	[ "$(state ended)" -lt "$before" ]
+	tell g enable
+	work
+	tell g disable
+	finish g
+	same g 0 $U $((1000 * 1911)) $((1000 * 1911 + 200000))
+	same g 0 page-faults 20
+	finish cpus
+	nothing_left
+	remove_map
 }
 
 @test "a task with an unseen end does not keep counts of later sessions" {

@@ -140,6 +140,8 @@ dies_at() {
 	window cpus --bpf-counters -a -e cs
 	shared -e $U "$WORKLOADS/spin" 1000 2>"$T/first.err"
 	for ((n = 1; ; n++)); do
+		# the tables are cleared only if the last links ended with a session that was killed
+		dies_at scope-set-added shared -e $U "$WORKLOADS/spin" 1000
 		dies_at $n shared -e $U "$WORKLOADS/spin" 1000
 		alike 0 $U "$WORKLOADS/spin" 1000
 		[ "$(state sessions) $(state scopes) $(state scope_sets)" = "1 0 0" ]

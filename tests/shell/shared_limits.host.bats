@@ -347,6 +347,22 @@ settle() {
 	nothing_left
 }
 
+@test "entries that no session needs any more are removed when they are many" {
+	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_left
+	window cpus --bpf-counters -a -e cs
+	sleepers 3000
+	shared -e cs -p $sleepers true 2>"$T/all.err"
+	clean "$T/all.err"
+	# The tasks live on, but nothing follows them.
+	[ "$(state entries)" -ge 3000 ]
+	shared -e page-faults true 2>"$T/next.err"
+	clean "$T/next.err"
+	in_range "$(state entries)" 0 100
+	finish cpus
+	nothing_left
+	remove_map
+}
+
 @test "too many tasks are refused when marked, and reported when born" {
 	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small born
 	PERF_TEST_MAX_TASKS=1 window small --bpf-counters -e cs -- sleep infinity

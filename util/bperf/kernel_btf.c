@@ -324,6 +324,7 @@ static const struct {
 	/* A struct comes before one that has it within itself. */
 	{SCHED_ENTITY, "cfs_rq", FIELD_POINTER},
 	{TASK_STRUCT, "__state", FIELD_INT},
+	{TASK_STRUCT, "flags", FIELD_INT},
 	{TASK_STRUCT, "se", FIELD_ENTITY},
 	{TASK_STRUCT, "pid", FIELD_INT},
 	{TASK_STRUCT, "tgid", FIELD_INT},

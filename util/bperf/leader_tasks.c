@@ -13,6 +13,10 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* So many buckets show if the table is worth clearing. */
+#define ENTRIES_SAMPLE 512
 
 int leader_tasks__max(const struct bperf_leader *leader)
 {
@@ -121,6 +125,47 @@ int leader_tasks__purge(struct bperf_leader *leader)
 	return 0;
 }
 
+/* True if tasks may be in scope sets that no session counts any more, as after a crash. */
+static bool has_leftovers(const struct bperf_leader *leader)
+{
+	const struct scope_tables *c = &leader->scope_sets;
+	__u32 nr_scopes = scope_set__nr_scopes(leader->registry), nr = scope_set__nr(c);
+
+	for (__u32 i = 1; i < nr_scopes; i++) {
+		if (leader->registry->scope[i].session && !leader->registry->scope[i].cgroup)
+			return true;
+	}
+	for (__u32 i = 1; i < nr; i++) {
+		if (c->scope_set[i].state != REG_FREE && !scope_set__of_cgroups(c, i))
+			return true;
+	}
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		if (leader->cpus[cpu].scope_set[SCOPE_SET_TASK])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * True if many buckets hold tasks, most of which have ended since no program follows tasks. These entries
+ * name no scope set, so a few do no harm. The buckets of the first pages stand for all: tasks are spread
+ * evenly.
+ */
+static bool has_many_entries(const struct bperf_leader *leader)
+{
+	size_t size = bpf_info__page_up(ENTRIES_SAMPLE * sizeof(struct task_bucket));
+	struct task_bucket *bucket =
+		bpf_info__map_memory(leader->map_fds[LEADER_BUCKETS], size, PROT_READ);
+	int nr = 0;
+
+	if (!bucket)
+		return true;
+	for (int i = 0; i < ENTRIES_SAMPLE; i++)
+		nr += bucket[i].nr != 0;
+	munmap(bucket, size);
+	return nr > ENTRIES_SAMPLE / 64;
+}
+
 int leader_tasks__attach(struct bperf_leader *leader)
 {
 	int err = leader_progs__load(leader, PROGS_TASKS);
@@ -134,7 +179,9 @@ int leader_tasks__attach(struct bperf_leader *leader)
 	err = leader_links__hold(leader, LINKS_TASKS);
 	/* Any other error says nothing of the links: what others count must not be cleared. */
 	if (err == -ENOENT) {
-		err = leader_tasks__purge(leader);
+		err = has_leftovers(leader) || has_many_entries(leader) ?
+			      leader_tasks__purge(leader) :
+			      0;
 		if (!err)
 			err = leader_links__make(leader, LINKS_TASKS);
 	}

@@ -17,8 +17,8 @@ struct bperf_leader;
 /**
  * leader_tasks__attach() - have switches, forks, execs and exits followed while this session lives
  *
- * Programs are attached to tasks only while a session counts tasks. The first such session attaches them,
- * and clears what earlier ones left. Return: 0 or -errno, without a message.
+ * Programs are attached to tasks only while a session counts tasks. The first such session attaches them.
+ * It clears the tables if earlier ones died, or have left many entries. Return: 0 or -errno, without a message.
  */
 int leader_tasks__attach(struct bperf_leader *leader);
 
