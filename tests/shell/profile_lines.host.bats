@@ -183,3 +183,12 @@ innermost() {
 	refute grep -q 'turn (inlined)' "$T/rows"
 	grep -q ' mix.cc:[0-9]*$' "$T/rows"
 }
+
+@test "a flame graph has a colour for inlined functions" {
+	compiled gcc mix.c program
+	profile -F 2000 --flamegraph "$T/plain.svg" -- "$T/program" 1000000 >/dev/null
+	profile --inline -F 2000 --flamegraph "$T/inlined.svg" -- "$T/program" 1000000 >/dev/null
+	grep -qE '>inlined [0-9.]+ %<' "$T/inlined.svg"
+	grep -q 'turn (inlined)' "$T/inlined.svg"
+	refute grep -q 'inlined' "$T/plain.svg"
+}

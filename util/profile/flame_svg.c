@@ -45,6 +45,7 @@ static const struct {
 	[FRAME_USER] = {"user", {246, 178, 92}, {9, 40, 40}},
 	[FRAME_KERNEL] = {"kernel", {124, 172, 226}, {40, 30, 24}},
 	[FRAME_JIT] = {"JIT", {134, 202, 118}, {36, 28, 36}},
+	[FRAME_INLINED] = {"inlined", {240, 224, 120}, {10, 24, 50}},
 	[FRAME_COMMAND] = {"command", {205, 205, 205}, {18, 18, 18}},
 };
 

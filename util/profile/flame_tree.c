@@ -41,6 +41,7 @@ static int add_place(struct flame_tree *tree, const struct samples *samples, int
 	symbols__name(samples->symbols, place, &name);
 	frame = (struct flame_frame){
 		.kind = name.is_kernel		    ? FRAME_KERNEL :
+			name.is_inlined		    ? FRAME_INLINED :
 			!strcmp(name.path, "[jit]") ? FRAME_JIT :
 						      FRAME_USER,
 		.name = name.name,

@@ -9,7 +9,14 @@
 
 struct samples;
 
-enum frame_kind { FRAME_USER, FRAME_KERNEL, FRAME_JIT, FRAME_COMMAND, NR_FRAME_KINDS };
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_JIT,
+	FRAME_INLINED,
+	FRAME_COMMAND,
+	NR_FRAME_KINDS
+};
 
 struct flame_frame {
 	enum frame_kind kind;
