@@ -103,7 +103,9 @@ setup() {
 
 @test "-v names an event that is not shared, and an acknowledgement that cannot be written" {
 	require_perf_events
-	perf stat -v -e duration_time:b --control fd:5,6 true 2>"$T/err" 5< <(echo ping) 6>/dev/full
+	# the command ends when perf has tried
+	perf stat -v -e duration_time:b --control fd:5,6 timeout 20 \
+		sh -c 'until grep -q acknowledging "$0"; do sleep 0.02; done' "$T/err" 2>"$T/err" 5< <(echo ping) 6>/dev/full
 	grep -qxF "perf stat: 'duration_time:b' cannot be shared: it is computed by perf" "$T/err"
 	grep -qxF "perf stat: --control: acknowledging failed: No space left on device" "$T/err"
 }
