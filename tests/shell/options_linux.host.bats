@@ -11,6 +11,8 @@ requirements() {
 	require_debian_perf
 	require_tracepoints
 	T=$BATS_TEST_TMPDIR arguments=()
+	# Debian's perf lists probes that this user has made in ~/.debug.
+	export HOME=$T
 	table=$BATS_TEST_DIRNAME/../data/options
 }
 
@@ -48,6 +50,87 @@ teardown() {
 @test "Debian's perf and ours list the same names, and print the same paths and options" {
 	compare_rows list
 	compare_rows stdout
+}
+
+# metric_values FORMAT FILE : print "NAME VALUE" of each metric, with NAME its last word, or its column's heading
+metric_values() {
+	case $1 in
+	std) sed -nE 's/.* # +([0-9.]+) .* ([^ ]+) *$/\2 \1/p' "$2" ;;
+	csv) awk -F, '$7 { n = split($7, word, " "); print word[n], $6 }' "$2" ;;
+	json) jq -r 'select(.["metric-unit"]) | [(.["metric-unit"] | split(" ") | last), .["metric-value"]] | join(" ")' "$2" ;;
+	std-only) awk '/^[ 0-9.]+$/ && NF == 4 { split("'"${names//,/ }"'", name, " "); for (i = 1; i <= 4; i++) print name[i], $i }' "$2" ;;
+	csv-only) awk -F, 'NR == 1 { split($0, head) } NR == 2 { for (i = 1; i < NF; i++) { n = split(head[i], word, " "); print word[n], $i } }' "$2" ;;
+	json-only) jq -r 'to_entries[] | [(.key | split(" ") | last), .value] | join(" ")' "$2" ;;
+	esac
+}
+
+# metric_bounds : print "NAME LOW HIGH" of each metric of $names, from the counts of the Debian's sessions outer
+# and inner. Their clocks and times are the bounds of those of any session between them.
+metric_bounds() {
+	jq -rs '
+	def value(event): map(select(.event == event) | .["counter-value"] | tonumber)[0];
+	.[0:5] as $outer | .[5:10] as $inner
+	| [($outer, $inner) | value("task-clock") / 1000] as $clock
+	| def rate(name; event): ($outer | value(event)) as $n
+		| if $n != ($inner | value(event)) then error(event + ": different counts") else . end
+		| "\(name) \($n / ($clock | max)) \($n / ($clock | min))";
+	rate("cs_per_second"; "context-switches"), rate("page_faults_per_second"; "page-faults"),
+	rate("migrations_per_second"; "cpu-migrations"),
+	# 6.1 counts this time once for each thread
+	def seconds: value("duration_time") / 1e9 / $threads;
+	"CPUs_utilized \(($clock | min) / ($outer | seconds)) \(($clock | max) / ($inner | seconds))"
+	' --argjson threads "$(ls "/proc/$roam/task" | wc -l)" "$T/outer" "$T/inner"
+}
+
+# end_sessions N GO PID... : release N sessions, and wait for them
+end_sessions() {
+	local i pid
+	for ((i = 0; i < $1; i++)); do echo end; done >&"$2"
+	for pid in "${@:3}"; do wait "$pid" || :; done
+}
+
+@test "-M and --metric-only have the values that the counts of Debian's perf give" {
+	local events=task-clock,context-switches,page-faults,cpu-migrations,duration_time sessions=() format kind
+	local names=CPUs_utilized,cs_per_second,page_faults_per_second,migrations_per_second
+	begin_roam
+	mkfifo "$T/inner.go" "$T/outer.go"
+	exec {inner_go}<>"$T/inner.go" {outer_go}<>"$T/outer.go"
+	arguments=(-p "$roam" -e "$events" -- bash -c "echo begun >&$begun && read -r -u $outer_go")
+	start_session outer "$DEBIAN_PERF" -j
+	have_begun 1
+	arguments=(-p "$roam" -M "$names" -- bash -c "echo begun >&$begun && read -r -u $go")
+	for format in std csv json; do
+		# shellcheck disable=SC2086 # none or one word
+		start_session "$format" perf ${formats[$format]}
+		# shellcheck disable=SC2086
+		start_session "$format-only" perf --metric-only ${formats[$format]}
+	done
+	have_begun 6
+	arguments=(-p "$roam" -e "$events" -- bash -c "echo begun >&$begun && read -r -u $inner_go")
+	start_session inner "$DEBIAN_PERF" -j
+	have_begun 1
+	echo work >&"$roam_in"
+	wait_for roam_sleeps "done" $((++rounds))
+	# The innermost session ends first. The others count nothing more, and their time goes on.
+	end_sessions 1 "$inner_go" "${sessions[7]}"
+	end_sessions 6 "$go" "${sessions[@]:1:6}"
+	end_sessions 1 "$outer_go" "${sessions[0]}"
+	metric_bounds | sort >"$T/bounds"
+	cat "$T/bounds" >&2
+	for kind in std csv json std-only csv-only json-only; do
+		echo "$kind:" >&2
+		metric_values $kind "$T/$kind" | sort | tee "$T/values" >&2
+		# as exactly as they are printed: half of the last digit
+		join "$T/bounds" "$T/values" | awk '
+			{
+				digits = length($4) - index($4, ".")
+				half = 0.5 / 10 ^ digits
+				if ($4 !~ /^[0-9]+\.[0-9]+$/ || $4 < $2 - half || $4 > $3 + half)
+					exit 1
+				nr++
+			}
+			END { exit nr != 4 }'
+	done
 }
 
 @test "files have the same lines as those of Debian's perf" {
@@ -136,6 +219,22 @@ notices() {
 		[ -n "$(differing "$format" "$T/line" <(echo "$changed") cgroup)" ] ||
 			{ echo "not noticed: $changed" >&2; return 1; }
 	done
+}
+
+@test "the comparison allows clocks as much as two of Debian's perf differ" {
+	local line='{"counter-value" : "%s", "unit" : "msec", "event" : "cpu-clock", "event-runtime" : 1411547}\n' ours
+	printf "$line" 1.352 >"$T/first"
+	printf "$line" 1.350 >"$T/last"
+	for ours in 1.350 1.352; do
+		[ -z "$(differing json <(printf "$line" $ours) <(printf "$line" 1.351) process)" ]
+		[ -z "$(differing json <(printf "$line" 1.352) <(printf "$line" 1.350) process)" ]
+	done
+	[ -n "$(differing json <(printf "$line" 1.3531) <(printf "$line" 1.351) process)" ]
+	[ -n "$(differing json <(printf "$line" 1.3489) <(printf "$line" 1.351) process)" ]
+	# rates: 0.15 % for the clocks, and 0.1 % for the digits
+	line='{"counter-value" : "9.000", "unit" : "", "event" : "cs", "metric-value" : "%s", "metric-unit" : "/sec"}\n'
+	[ -z "$(differing json <(printf "$line" 1002.4) <(printf "$line" 1000) process)" ]
+	[ -n "$(differing json <(printf "$line" 1002.6) <(printf "$line" 1000) process)" ]
 }
 
 @test "the comparison notices each changed field" {
