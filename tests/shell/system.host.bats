@@ -254,3 +254,28 @@ levels() {
 	refute grep 'needs CAP_PERFMON' "$out"
 	grep -q ',sched:sched_switch,' "$BATS_TEST_TMPDIR/counts"
 }
+
+@test "-a --per-thread has rows of the threads that ran, and of no others" {
+	local out=$BATS_TEST_TMPDIR/out spin sleep option
+	"$WORKLOADS/spin" 1000000000000 &
+	spin=$!
+	sleep 1000 3>&- &
+	sleep=$!
+	jobs_started+=("$spin" "$sleep")
+	wait_for grep -qx spin "/proc/$spin/comm"
+	wait_for grep -qx sleep "/proc/$sleep/comm"
+	for option in "" -x, -j; do
+		# shellcheck disable=SC2086 # none or one word
+		perf stat -a --per-thread $option -o "$out" -e cpu-clock:u -- "$WORKLOADS/ran" 0.02 "$spin"
+		grep -q "spin-$spin\b" "$out"
+		refute grep -q "sleep-$sleep\b" "$out"
+	done
+}
+
+@test "the time of the session has one row, whatever the breakdown is" {
+	local mode
+	for mode in -A --per-core --per-socket --per-node; do
+		perf stat -a $mode -x, -o "$BATS_TEST_TMPDIR/out" -e duration_time,cpu-clock true
+		[ "$(grep -c duration_time "$BATS_TEST_TMPDIR/out")" = 1 ]
+	done
+}
