@@ -17,6 +17,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* How many numbers the entries of the pool can span: each can have skipped half of the places. */
+#define MAX_BEHIND ((__u64)MAX_POOL_ENTRIES * (MAX_POOL_ENTRIES / 2 + 1))
+
 struct cgrp_counter {
 	struct scope_counter base; /* rows: positions in the list */
 	struct cgroup_list *list;  /* borrowed from the plan */
@@ -76,8 +79,8 @@ static int poll_list(struct cgrp_counter *self)
 	err = leader_wakeup__see_created(leader);
 	nr_created = cgroup_pool__begin_look(leader);
 	/* The pool has forgotten older ones. */
-	if (nr_created > MAX_POOL_ENTRIES && self->nr_created < nr_created - MAX_POOL_ENTRIES)
-		self->nr_created = nr_created - MAX_POOL_ENTRIES;
+	if (nr_created > MAX_BEHIND && self->nr_created < nr_created - MAX_BEHIND)
+		self->nr_created = nr_created - MAX_BEHIND;
 	/* Entries stay until this session has acknowledged them, unless that takes too long. */
 	for (; self->nr_created < nr_created && !err; self->nr_created++) {
 		struct pool_entry pool_entry;
