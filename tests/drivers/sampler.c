@@ -3,10 +3,11 @@
  * Sample events by util/sample, and print entries and totals for tests.
  *
  *	sampler [-a | -C CPUS | -p PIDS | -t TIDS] [-i] [-F HZ | -c PERIOD] [-k PARTS] [-d MS] [-q]
- *		[-n FRAMES] [-m MAP] [-v] [-I] [-N] EVENTS [COMMAND...]
+ *		[-n FRAMES] [-m MAP] [-v] [-I] [-N] [-R START-END] EVENTS [COMMAND...]
  *
  * -k: SAMPLE_* as a number. -d: how long without a command; -q: no entries, totals only. -I: also the
- * samples of each interval. -N: no collection before the end. Lines, with tabs:
+ * samples of each interval. -N: no collection before the end. -R: only instructions at these addresses. Lines,
+ * with tabs:
  *
  *	entry EVENT CPU PID TID COMM LEVEL SAMPLES WEIGHT KERNEL-FRAMES USER-FRAMES IP
  *	interval SAMPLES
@@ -18,6 +19,7 @@
 #include "util/event/pmu.h"
 #include "util/host/capability.h"
 #include "util/host/cpumap.h"
+#include "util/lib/address_ranges.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/sample/sampler.h"
@@ -48,12 +50,13 @@ struct driver {
 	bool prints_intervals;
 	bool collects_late;
 	const char *cgroup_list;
+	struct address_ranges ranges;
 	uint64_t taken;
 };
 
 static void usage(void)
 {
-	fputs("usage: sampler [-a | -C CPUS | -p PIDS | -t TIDS] [-i] [-F HZ | -c PERIOD] [-k PARTS] [-d MS] [-q] [-n FRAMES] [-m MAP] [-v] [-I] [-N] EVENTS [COMMAND...]\n",
+	fputs("usage: sampler [-a | -C CPUS | -p PIDS | -t TIDS] [-i] [-F HZ | -c PERIOD] [-k PARTS] [-d MS] [-q] [-n FRAMES] [-m MAP] [-v] [-I] [-N] [-R START-END] EVENTS [COMMAND...]\n",
 	      stderr);
 	exit(129);
 }
@@ -64,11 +67,21 @@ static void set_rate(struct driver *driver, enum sample_rate_kind kind, const ch
 	driver->options.rate = strtoull(arg, NULL, 0);
 }
 
+static void add_range(struct driver *driver, const char *arg)
+{
+	char *end;
+	uint64_t start = strtoull(arg, &end, 16);
+
+	if (*end != '-' || address_ranges__add(&driver->ranges, start, strtoull(end + 1, NULL, 16)))
+		usage();
+	driver->options.has_ranges = true;
+}
+
 static void parse(struct driver *driver, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+aC:p:t:iF:c:k:d:qn:m:vIG:N")) != -1) {
+	while ((opt = getopt(argc, argv, "+aC:p:t:iF:c:k:d:qn:m:vIG:NR:")) != -1) {
 		switch (opt) {
 		case 'a':
 			driver->target.system_wide = true;
@@ -109,6 +122,9 @@ static void parse(struct driver *driver, int argc, char **argv)
 			break;
 		case 'G':
 			driver->cgroup_list = optarg;
+			break;
+		case 'R':
+			add_range(driver, optarg);
 			break;
 		case 'N':
 			driver->collects_late = true;
@@ -201,6 +217,9 @@ static int sample(struct driver *driver, const struct evlist *list)
 	struct sampler *sampler = NULL;
 	int err = sampler__open(&driver->options, &sampler);
 
+	address_ranges__sort(&driver->ranges);
+	if (!err && driver->options.has_ranges)
+		err = sampler__set_ranges(sampler, &driver->ranges);
 	if (!err)
 		err = sampler__enable(sampler);
 	if (!err)
@@ -269,6 +288,7 @@ int main(int argc, char **argv)
 		driver.options.cgroup_fs = &cgroups->fs;
 	}
 	err = sample(&driver, list);
+	address_ranges__clear(&driver.ranges);
 	workload__delete(&driver.workload);
 	evlist__delete(list);
 	pmus__delete(pmus);

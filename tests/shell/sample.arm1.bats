@@ -114,6 +114,30 @@ load sample
 	done
 }
 
+@test "a session that is killed while it sets its ranges leaves none" {
+	local nothing=1000-2000 user=1000-ffffffffffff
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	for step in sample-ranges-written sample-ranges-turned; do
+		killed_at "$step" sampled -q -a -d 100 -R $user -c 1000003 cycles
+		wait_for nothing_left
+		# beside a living one
+		start_sampler beside -q -a -R $nothing -c 1000003 cycles
+		beside=$sampler_pid
+		killed_at "$step" sampled -q -a -d 100 -R $user -c 1000003 cycles
+		# The first one removes the dead one and has its place.
+		sampled -q -a -d 100 -R $nothing -c 1000003 cycles >"$T/nothing"
+		sampled -q -a -d 100 -R $user -c 1000003 cycles >"$T/user"
+		end_sampler "$beside"
+		adds_up "$T/nothing"
+		adds_up "$T/user"
+		[ "$(total kept.nr "$T/nothing")" = 0 ]
+		[ "$(total kept.nr "$T/user")" -gt 50 ]
+		[ "$(total kept.nr "$T/beside")" = 0 ]
+		[ "$(total other.nr "$T/beside")" -gt 150 ]
+		wait_for nothing_left
+	done
+}
+
 # other_slot STEP : an event that makes a session come by the step: a new one makes a slot
 other_slot() {
 	if [ "$1" = sample-slot-written ]; then

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/sample/sample_ranges.h"
 
+#include "util/bperf/crash_point.h"
 #include "util/lib/address_ranges.h"
 #include "util/lib/util.h"
 
@@ -96,7 +97,10 @@ int sample_ranges__set(struct sample_ranges *shared, int sampler,
 	uint32_t in_use = shared->in_use & 1;
 	int err = merge(&shared->half[in_use], &shared->half[!in_use], 1ULL << sampler, ranges);
 
-	if (!err)
-		__atomic_store_n(&shared->in_use, !in_use, __ATOMIC_RELEASE);
-	return err;
+	if (err)
+		return err;
+	crash_point__reach("sample-ranges-written");
+	__atomic_store_n(&shared->in_use, !in_use, __ATOMIC_RELEASE);
+	crash_point__reach("sample-ranges-turned");
+	return 0;
 }
