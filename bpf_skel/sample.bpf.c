@@ -20,9 +20,13 @@
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 nr_cpus = 1;
-const volatile __u32 slot;
-const volatile bool weighs_count; /* samples weigh what the event counted since the last one */
-const volatile __u32 gen;	  /* of this instance */
+
+/* Of this instance of on_sample. One variable, so that programs load its address once. */
+const volatile struct {
+	__u32 slot;
+	__u32 gen;
+	bool weighs_count; /* samples weigh what the event counted since the last one */
+} own;
 
 /* The sampling events, at slot * nr_cpus + CPU. */
 struct {
@@ -33,13 +37,8 @@ struct {
 	__uint(max_entries, MAX_SAMPLE_SLOTS); /* times nr_cpus, set before load */
 } sample_events SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct sample_plan);
-	__uint(max_entries, 1);
-} sample_plan SEC(".maps");
+/* The only variable of its map, `.bss`: programs reach it without a lookup. */
+struct sample_plan sample_plan;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -96,9 +95,9 @@ struct bpf_perf_event_data {
 /* A sample, with all that any session's key has. */
 struct sample {
 	struct sample_cpu *here;
-	struct task_struct___sample *task;
 	struct sample_key key;
-	__u64 want; /* bit per sampler */
+	__u64 hash[2]; /* of the key in SAMPLE_FORM_IP and SAMPLE_FORM_STACKS; 0: not needed yet */
+	__u64 want;    /* bit per sampler */
 	__u64 weight;
 	__u32 cpu;
 	__u32 is_idle;
@@ -111,7 +110,6 @@ struct sample {
 struct scope_walk {
 	__u64 found; /* bit per sampler */
 	struct registry *reg;
-	struct sample_plan *plan;
 	__u32 scope_set;
 };
 
@@ -129,74 +127,70 @@ static long visit_scope(__u32 i __attribute__((unused)), struct scope_walk *walk
 	session = walk->reg->scope[scope].session - 1;
 	if (session >= MAX_SESSIONS)
 		return 0;
-	sampler = walk->plan->sampler_of[session];
+	sampler = sample_plan.sampler_of[session];
 	if (sampler)
 		walk->found |= 1ULL << ((sampler - 1) % MAX_SAMPLERS);
 	return 0;
 }
 
-/* No more than there are sessions: a wrong parent must not keep the CPU in the loop. */
-static __always_inline __u64 samplers_of(struct sample_plan *plan, struct registry *reg,
-					 __u32 scope_set)
+/*
+ * Return: the samplers of the scopes of a scope set. No more scopes than there are sessions: a wrong
+ * parent must not keep the CPU in the loop.
+ */
+static __always_inline __u64 samplers_of(__u32 scope_set)
 {
-	struct scope_walk walk = {.reg = reg, .plan = plan, .scope_set = scope_set};
+	struct scope_walk walk = {.scope_set = scope_set};
+	__u32 zero = 0;
 
-	if (scope_set)
+	if (!scope_set)
+		return 0;
+	walk.reg = bpf_map_lookup_elem(&registry, &zero);
+	if (walk.reg)
 		bpf_loop(MAX_SESSIONS, visit_scope, &walk, 0);
 	return walk.found;
 }
 
 /* Return: the samplers that want a sample, by the scope sets that this CPU is charged to. */
-static __always_inline __u64 find_samplers(struct sample_plan *plan, __u64 users, __u32 cpu)
+static __always_inline __u64 find_samplers(const struct sample_plan *plan, __u64 users, __u32 cpu)
 {
-	__u64 want;
-	__u32 zero = 0;
+	__u64 of_tasks = users & plan->of_tasks, of_cgroups = users & plan->of_cgroups;
+	__u64 want = users & ~(of_tasks | of_cgroups);
 	struct cpu_state *state;
-	struct registry *reg;
 
-	want = users & ~(plan->of_tasks | plan->of_cgroups);
 	if (want == users)
 		return want;
 	state = bpf_map_lookup_elem(&cpus, &cpu);
-	reg = bpf_map_lookup_elem(&registry, &zero);
-	if (!state || !reg)
+	if (!state)
 		return want;
-	if (users & plan->of_tasks)
-		want |= samplers_of(plan, reg, state->scope_set[SCOPE_SET_TASK]) & users &
-			plan->of_tasks;
-	if (users & plan->of_cgroups)
-		want |= samplers_of(plan, reg, state->scope_set[SCOPE_SET_CGROUP]) & users &
-			plan->of_cgroups;
+	if (of_tasks)
+		want |= samplers_of(state->scope_set[SCOPE_SET_TASK]) & of_tasks;
+	if (of_cgroups)
+		want |= samplers_of(state->scope_set[SCOPE_SET_CGROUP]) & of_cgroups;
 	return want;
 }
 
 /* --- ranges --- */
 
-#define BORDER_STEPS 12 /* of MAX_SAMPLE_BORDERS */
-
 /*
- * Return: the samplers that have an address in their ranges. Not static, as in enter_stack(). The first
- * border is at 0 steps, so an address before it is found there and compared once more.
+ * Return: the samplers that have an address in their ranges. The first border is at 0 steps, so an address
+ * before it is found there and compared once more.
  */
-__attribute__((noinline)) __u64 samplers_at(const struct sample_plan *plan, __u64 address)
+static __always_inline __u64 samplers_at(const struct sample_plan *plan, __u64 address)
 {
-	const struct sample_range_half *half;
-	__u32 at = 0, step, nr;
+	const volatile struct sample_ranges *ranges = &plan->ranges;
+	const struct sample_range_half *half = (const void *)&ranges->half[ranges->in_use & 1];
+	const struct sample_border *border = half->border;
+	__u32 low = 0, next;
 
-	if (!plan)
-		return 0;
-	half = &plan->ranges.half[*(const volatile __u32 *)&plan->ranges.in_use & 1];
-	nr = half->nr;
-	step = half->step;
-	for (__u32 i = 0; i < BORDER_STEPS && step; i++) {
-		__u32 next = at + step;
-
-		if (next < nr && half->border[next % MAX_SAMPLE_BORDERS].start <= address)
-			at = next;
-		step >>= 1;
+	asm volatile("" : "+r"(border)); /* not another address in each turn */
+	/* The verifier sees that the step is 0 in the end. */
+	for (__u32 step = half->step % (2 * MAX_SAMPLE_BORDERS); step; step >>= 1) {
+		next = low + step;
+		if (border[next % MAX_SAMPLE_BORDERS].start <= address)
+			low = next;
 	}
-	at %= MAX_SAMPLE_BORDERS;
-	return at < nr && half->border[at].start <= address ? half->border[at].samplers : 0;
+	border += low % MAX_SAMPLE_BORDERS;
+	return border->start <= address ? border->samplers : 0;
 }
 
 /* --- stacks --- */
@@ -276,10 +270,13 @@ __attribute__((noinline)) __u64 enter_stack(struct sample_cpu *here)
 static __attribute__((noinline)) __u64 store_stack(struct bpf_perf_event_data *ctx,
 						   struct sample_cpu *here, __u64 of)
 {
-	__u64 head = here->head, hash = of, *words;
+	__u64 head, hash = of, *words;
 	long size;
 	__u32 nr;
 
+	if (!here->head)
+		here->head = STACK_FIRST;
+	head = here->head;
 	words = &here->words[head % STORE_WORDS];
 	size = bpf_get_stack(ctx, words + STACK_HEADER, STACK_FRAMES * sizeof(__u64),
 			     of == STACK_OF_USER ? BPF_F_USER_STACK : 0);
@@ -298,73 +295,145 @@ static __attribute__((noinline)) __u64 store_stack(struct bpf_perf_event_data *c
 
 /* --- tables --- */
 
-/* All words, without branches: the verifier would walk what follows once for each. */
-static __always_inline __u64 difference(const struct sample_key *a, const struct sample_key *b)
+#define IN_FORM(words, i) ((words) >> (i)&1)
+
+/* Without branches: the verifier would walk what follows once for each. */
+static __always_inline __u64 difference(const struct sample_key *a, const struct sample_key *b,
+					__u32 words)
 {
 	const __u64 *left = (const void *)a, *right = (const void *)b;
 	__u64 bits = 0;
 
 #pragma clang loop unroll(full)
 	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++)
-		bits |= left[i] ^ right[i];
+		bits |= IN_FORM(words, i) ? left[i] ^ right[i] : 0;
 	return bits;
 }
 
-/* Return: a hash of the parts of a sample that a session's key has. */
-static __always_inline __u64 make_key(struct sample_key *key, const struct sample_key *all,
-				      const __u64 *mask)
+static __always_inline __u64 hash_of(const struct sample_key *key, __u32 words)
 {
-	const __u64 *from = (const void *)all;
-	__u64 *to = (void *)key, hash = 0;
+	const __u64 *word = (const void *)key;
+	__u64 hash = 0;
 
 #pragma clang loop unroll(full)
-	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++) {
+	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++)
+		hash = IN_FORM(words, i) ? (hash ^ word[i]) * 0x9e3779b97f4a7c15ULL : hash;
+	return hash ^ hash >> 32;
+}
+
+/* Make a session's key of all that a sample has. */
+static __always_inline void make_key(struct sample_key *key, const struct sample_key *all,
+				     const __u64 *mask)
+{
+	const __u64 *from = (const void *)all;
+	__u64 *to = (void *)key;
+
+#pragma clang loop unroll(full)
+	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++)
 		to[i] = from[i] & mask[i];
-		hash = hash * 0x9e3779b97f4a7c15ULL ^ to[i];
-	}
-	return mix(hash, hash >> 32);
+}
+
+static __always_inline struct sample_row *row_of(struct sample_table *table, __u64 hash)
+{
+	return &table->rows[table->half & 1][hash % SAMPLE_ROWS];
+}
+
+/*
+ * Add a sample to the first row that its hash leads to, if that is the row of its key.
+ *
+ * @hash: of the sample's key in the table's form, which has these words; 0: not known yet
+ */
+static __always_inline bool add_to_first(struct sample *sample, struct sample_table *table,
+					 __u64 weight, __u64 *hash, __u32 words)
+{
+	struct sample_row *row;
+
+	if (!*hash)
+		*hash = hash_of(&sample->key, words);
+	row = row_of(table, *hash);
+	if (!row->nr || difference(&row->key, &sample->key, words))
+		return false;
+	row->nr++;
+	row->weight += weight;
+	return true;
+}
+
+/* The name of the task that runs, or that a switch has chosen. One that cannot be read is empty. */
+static __always_inline void read_comm(void *comm)
+{
+	struct task_struct___sample *task = (void *)next_task(bpf_get_current_task_btf());
+
+	(void)bpf_probe_read_kernel(comm, sizeof(task->comm), task->comm);
 }
 
 static __always_inline void begin_row(struct sample_row *row, const struct sample_key *key,
-				      struct sample *sample, __u64 weight)
+				      __u64 weight)
 {
 	row->key = *key;
-	/* Without a name it is empty. */
-	(void)bpf_probe_read_kernel(row->comm, sizeof(row->comm), sample->task->comm);
+	read_comm(row->comm);
 	row->weight = weight;
 	row->nr = 1;
 }
 
-static __always_inline void add_to_rows(struct sample *sample, struct sample_table *table,
-					struct sample_event *event, __u64 weight)
+/*
+ * Add a sample to a row of its key, or begin one. Not static, as in enter_stack().
+ *
+ * @all: all parts of the sample
+ * @hash: of its key in the table's form; 0: the form is SAMPLE_FORM_ANY
+ *
+ * Return: whether there was room.
+ */
+__attribute__((noinline)) int add_to_any(struct sample_table *table, const struct sample_key *all,
+					 __u64 hash, __u64 weight)
 {
-	struct sample_row *rows = table->rows[table->half & 1];
-	__u64 comm[2] = {}, hash, has_comm = 0;
+	__u64 comm[2] = {}, has_comm = 0;
 	struct sample_key key;
 
-	hash = make_key(&key, &sample->key, table->mask);
-	/* A task whose name cannot be read has an empty one. */
+	if (!table || !all)
+		return 0;
+	make_key(&key, all, table->mask);
+	if (!hash)
+		hash = hash_of(&key, SAMPLE_WORDS_ANY);
 	if (table->needs & SAMPLE_NEEDS_COMM) {
-		(void)bpf_probe_read_kernel(comm, sizeof(comm), sample->task->comm);
+		read_comm(comm);
 		hash = mix(hash ^ comm[0], comm[1]);
 		has_comm = -1;
 	}
-	hash >>= 20;
 	for (__u32 i = 0; i < SAMPLE_PROBES; i++) {
-		struct sample_row *row = &rows[(hash + i) % SAMPLE_ROWS];
+		struct sample_row *row = row_of(table, hash + i);
 		const __u64 *name = (const __u64 *)row->comm;
 
 		if (!row->nr) {
-			begin_row(row, &key, sample, weight);
-			return;
+			begin_row(row, &key, weight);
+			return 1;
 		}
-		if (difference(&row->key, &key) |
+		if (difference(&row->key, &key, SAMPLE_WORDS_ANY) |
 		    (((name[0] ^ comm[0]) | (name[1] ^ comm[1])) & has_comm))
 			continue;
 		row->nr++;
 		row->weight += weight;
-		return;
+		return 1;
 	}
+	return 0;
+}
+
+/* Mostly a row of the key is there, and its hash leads to it. */
+static __always_inline void add_to_rows(struct sample *sample, struct sample_table *table,
+					struct sample_event *event, __u64 weight)
+{
+	__u64 hash = 0;
+
+	if (table->form == SAMPLE_FORM_IP) {
+		if (add_to_first(sample, table, weight, &sample->hash[0], SAMPLE_WORDS_IP))
+			return;
+		hash = sample->hash[0];
+	} else if (table->form == SAMPLE_FORM_STACKS) {
+		if (add_to_first(sample, table, weight, &sample->hash[1], SAMPLE_WORDS_STACKS))
+			return;
+		hash = sample->hash[1];
+	}
+	if (add_to_any(table, &sample->key, hash, weight))
+		return;
 	event->lost.nr++;
 	event->lost.weight += weight;
 }
@@ -398,19 +467,21 @@ static const __u8 positions[64] = {
 /* clang 14 crashes on __builtin_ctzll(). */
 static __always_inline __u32 lowest_bit(__u64 word)
 {
+	/* That of most samplers. */
+	if (word & 1)
+		return 0;
 	return positions[(word & -word) * DE_BRUIJN >> 58];
 }
 
 static __always_inline void give_to(struct sample *sample, __u32 sampler)
 {
-	__u32 cpu = sample->cpu;
 	struct sample_table *table;
 	struct sample_event *event;
 	__u64 weight = sample->weight;
 	void *inner;
 
 	inner = bpf_map_lookup_elem(&sample_tables, &sampler);
-	table = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
+	table = inner ? bpf_map_lookup_elem(inner, &sample->cpu) : NULL;
 	if (!table || !table->is_on)
 		return;
 	event = &table->event[sample->slot % MAX_SAMPLE_SLOTS];
@@ -424,14 +495,22 @@ static __always_inline void give_to(struct sample *sample, __u32 sampler)
 	add_to_rows(sample, table, event, weight);
 }
 
-/* Give the sample to one of the samplers that want it. */
-static long give(__u32 i __attribute__((unused)), struct sample *sample)
+#define GIVEN_TO 4
+
+/* Give the sample to some of the samplers that want it: to several, since a call costs. Return: 1: to the last. */
+static __attribute__((noinline)) long give(__u32 i __attribute__((unused)), struct sample *sample)
 {
 	__u64 want = sample->want;
 
-	sample->want = want & (want - 1);
-	give_to(sample, lowest_bit(want));
-	return !sample->want;
+#pragma clang loop unroll(full)
+	for (__u32 nr = 0; nr < GIVEN_TO; nr++) {
+		give_to(sample, lowest_bit(want));
+		want &= want - 1;
+		if (!want)
+			return 1;
+	}
+	sample->want = want;
+	return 0;
 }
 
 /* --- the sample --- */
@@ -457,16 +536,59 @@ static __always_inline bool is_user_address(__u64 ip)
 	return !(ip >> 63);
 }
 
+/*
+ * Return: whether this CPU is between the tracepoint of a switch and the change of the current task. User
+ * mode never is.
+ */
+static __always_inline bool is_in_switch(struct task_struct *current)
+{
+	return next_task(current) != current;
+}
+
+/* The next task's, by a function of its own: the kernel checks each load from it, but not from the current. */
+static __attribute__((noinline)) bool is_next_idle(struct task_struct *current)
+{
+	return !next_task(current)->pid;
+}
+
 static __always_inline void describe_task(struct sample *sample, struct task_struct___sample *task)
 {
 	struct task_struct___sample *leader = task->group_leader;
 
-	sample->task = task;
 	sample->key.pid = task->tgid;
-	sample->key.tid = task->pid;
-	sample->key.prio = task->prio;
 	sample->key.exec_id = task->self_exec_id;
 	sample->key.start_ns = leader->start_boottime;
+}
+
+static __attribute__((noinline)) void describe_next(struct sample *sample,
+						    struct task_struct *current)
+{
+	describe_task(sample, (void *)next_task(current));
+}
+
+/* Those parts that only keys of SAMPLE_FORM_ANY have. */
+static __attribute__((noinline)) void describe_rest(struct bpf_perf_event_data *ctx,
+						    struct sample *sample, __u32 needs)
+{
+	struct task_struct___sample *task = (void *)next_task(bpf_get_current_task_btf());
+
+	sample->key.tid = task->pid;
+	sample->key.prio = task->prio;
+	if (needs & SAMPLE_NEEDS_ADDR)
+		sample->key.addr = ctx->addr;
+	if (needs & SAMPLE_NEEDS_CGROUP)
+		sample->key.cgroup = bpf_get_current_cgroup_id();
+}
+
+/* Empty those parts that few sessions need. */
+static __always_inline void begin_key(struct sample_key *key)
+{
+	key->kernel_stack = 0;
+	key->user_stack = 0;
+	key->cgroup = 0;
+	key->addr = 0;
+	key->tid = 0;
+	key->prio = 0;
 }
 
 static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct sample *sample,
@@ -474,8 +596,6 @@ static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct 
 {
 	struct sample_cpu *here = sample->here;
 
-	sample->key.kernel_stack = 0;
-	sample->key.user_stack = 0;
 	if (needs & SAMPLE_NEEDS_KERNEL_STACK && !is_user)
 		sample->key.kernel_stack = store_stack(ctx, here, 0);
 	if (needs & SAMPLE_NEEDS_USER_STACK && has_user) {
@@ -494,7 +614,7 @@ static __always_inline __u64 weigh(struct bpf_perf_event_data *ctx, struct sampl
 	struct bpf_perf_event_value now;
 	__u64 weight;
 
-	if (!weighs_count || bpf_perf_prog_read_value(ctx, &now, sizeof(now)))
+	if (!own.weighs_count || bpf_perf_prog_read_value(ctx, &now, sizeof(now)))
 		return ctx->sample_period;
 	weight = now.counter - base->last;
 	base->last = now.counter;
@@ -502,63 +622,78 @@ static __always_inline __u64 weigh(struct bpf_perf_event_data *ctx, struct sampl
 }
 
 /* Count the sample for the account of the slot. */
-static __always_inline void note(struct sample_cpu *here, struct sample *sample)
+static __always_inline void note(struct sample_seen *seen, __u64 weight, bool is_idle)
 {
-	struct sample_seen *seen = &here->seen[sample->slot];
-
 	seen->all.nr++;
-	seen->all.weight += sample->weight;
-	if (!sample->is_idle)
+	seen->all.weight += weight;
+	if (!is_idle)
 		return;
 	seen->idle.nr++;
-	seen->idle.weight += sample->weight;
+	seen->idle.weight += weight;
 }
 
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *current = bpf_get_current_task_btf(), *next = next_task(current);
-	__u32 zero = 0, cpu = bpf_get_smp_processor_id(), needs;
-	struct sample_plan *plan = bpf_map_lookup_elem(&sample_plan, &zero);
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_struct___sample *task = (void *)current;
+	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS, needs;
+	__u64 users, want, ip = ip_of(ctx), weight;
 	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
-	struct task_struct___sample *task = (void *)next;
+	bool is_user = is_user_address(ip), is_between = false, is_idle = false;
 	struct sample sample; /* what is not wanted costs nothing */
+	struct sample_cpu_slot *there;
+	struct sample_plan *plan;
 	struct sample_slot *of;
-	__u64 users, ip;
-	bool is_user;
 
-	if (!plan || !here)
+	if (!here)
 		return 0;
-	sample.slot = slot % MAX_SAMPLE_SLOTS;
-	of = &plan->slot[sample.slot];
-	if (here->base[sample.slot].gen != gen)
+	there = &here->slot[slot];
+	if (there->base.gen != own.gen)
 		return 0;
-	sample.weight = weigh(ctx, &here->base[sample.slot]);
-	sample.is_idle = !task->pid;
-	note(here, &sample);
-	ip = ip_of(ctx);
+	weight = weigh(ctx, &there->base);
+	if (!is_user) {
+		is_between = is_in_switch(current);
+		is_idle = is_between ? is_next_idle(current) : !task->pid;
+	}
+	note(&there->seen, weight, is_idle);
+	plan = &sample_plan;
+	asm volatile("" : "+r"(plan)); /* its address is loaded once */
+	of = &plan->slot[slot];
 	users = of->users;
-	if (users & plan->of_ranges)
+	if (users & plan->of_ranges) {
 		users &= ~plan->of_ranges | samplers_at(plan, ip);
-	if (!users)
+		if (!users)
+			return 0;
+	}
+	want = find_samplers(plan, users, cpu);
+	if (!want)
 		return 0;
-	sample.want = find_samplers(plan, users, cpu);
-	if (!sample.want)
-		return 0;
-	if (!here->head)
-		here->head = STACK_FIRST;
+	sample.slot = slot;
+	sample.weight = weight;
+	sample.is_idle = is_idle;
 	sample.here = here;
 	sample.cpu = cpu;
+	sample.hash[0] = sample.hash[1] = 0;
+	begin_key(&sample.key);
 	sample.key.ip = ip;
-	is_user = is_user_address(ip);
+	sample.key.flags = slot | (is_user ? SAMPLED_USER : 0);
+	if (is_between)
+		describe_next(&sample, current);
+	else
+		describe_task(&sample, task);
 	needs = of->needs;
-	describe_task(&sample, task);
-	sample.key.flags = sample.slot | (is_user ? SAMPLED_USER : 0);
-	sample.key.addr = needs & SAMPLE_NEEDS_ADDR ? ctx->addr : 0;
-	sample.key.cgroup = needs & SAMPLE_NEEDS_CGROUP ? bpf_get_current_cgroup_id() : 0;
+	if (needs & SAMPLE_NEEDS_REST)
+		describe_rest(ctx, &sample, needs);
 	/* In the middle of a switch the next task's memory is not there yet. */
-	take_stacks(ctx, &sample, is_user, next == current && !(task->flags & PF_KTHREAD), needs);
-	bpf_loop(MAX_SAMPLERS, give, &sample, 0);
+	if (needs & (SAMPLE_NEEDS_KERNEL_STACK | SAMPLE_NEEDS_USER_STACK))
+		take_stacks(ctx, &sample, is_user, !is_between && !(task->flags & PF_KTHREAD),
+			    needs);
+	/* Mostly there is one. */
+	give_to(&sample, lowest_bit(want));
+	sample.want = want & (want - 1);
+	if (sample.want)
+		bpf_loop(MAX_SAMPLERS / GIVEN_TO, give, &sample, 0);
 	return 0;
 }
 
@@ -575,7 +710,7 @@ struct sample_sync {
 static __always_inline __u64 read_slot(struct sample_sync *sync, __u32 nr,
 				       struct bpf_perf_event_value *sum)
 {
-	struct sample_base *base = &sync->here->base[nr];
+	struct sample_base *base = &sync->here->slot[nr].base;
 	struct bpf_perf_event_value now = {};
 	long err = 0;
 
@@ -598,7 +733,7 @@ static long sync_slot(__u32 nr, struct sample_sync *sync)
 	nr %= MAX_SAMPLE_SLOTS;
 	if (!(sync->slots >> nr & 1))
 		return 0;
-	base = &sync->here->base[nr];
+	base = &sync->here->slot[nr].base;
 	err = read_slot(sync, nr, &sum);
 	if (!sync->table) {
 		if (!err) {
@@ -611,7 +746,7 @@ static long sync_slot(__u32 nr, struct sample_sync *sync)
 		return 0;
 	}
 	reading = &sync->table->reading[nr];
-	reading->seen = sync->here->seen[nr];
+	reading->seen = sync->here->slot[nr].seen;
 	reading->err = err;
 	if (err)
 		return 0;

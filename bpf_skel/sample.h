@@ -66,6 +66,22 @@ struct sample_key {
 #define SAMPLE_NEEDS_ADDR	  0x04
 #define SAMPLE_NEEDS_CGROUP	  0x08
 #define SAMPLE_NEEDS_COMM	  0x10
+#define SAMPLE_NEEDS_REST	  0x20 /* parts that SAMPLE_FORM_ANY alone has */
+
+/*
+ * Forms of keys. In the last two a key is all of these words of struct sample_key, and nothing else. So it is
+ * the same for all sessions, and is compared with a row's without a mask.
+ */
+enum sample_form {
+	SAMPLE_FORM_ANY,
+	SAMPLE_FORM_IP,
+	SAMPLE_FORM_STACKS,
+};
+
+#define SAMPLE_WORDS_ANY     ((1U << SAMPLE_KEY_WORDS) - 1)
+#define SAMPLE_WORDS_PROCESS (1U << 2 | 1U << 6 | 1U << 8) /* start_ns, pid and exec_id, flags */
+#define SAMPLE_WORDS_IP	     (SAMPLE_WORDS_PROCESS | 1U << 4)
+#define SAMPLE_WORDS_STACKS  (SAMPLE_WORDS_PROCESS | 1U << 0 | 1U << 1)
 
 struct sample_row {
 	struct sample_key key;
@@ -105,13 +121,14 @@ struct sample_event {
 
 /*
  * A session's tables on one CPU. The CPU's programs write one half; a sync makes it still and turns to
- * the other, which the session has emptied. The session writes `needs`, `mask` and `event` before the start.
+ * the other, which the session has emptied. The session writes `needs`, `form`, `mask` and `event` before the
+ * start.
  */
 struct sample_table {
 	__u32 is_on;
-	__u32 half;  /* the one being written; only on_sample_sync changes it */
-	__u32 needs; /* SAMPLE_NEEDS_* */
-	__u32 pad;
+	__u32 half;		      /* the one being written; only on_sample_sync changes it */
+	__u32 needs;		      /* SAMPLE_NEEDS_* */
+	__u32 form;		      /* enum sample_form */
 	__u64 mask[SAMPLE_KEY_WORDS]; /* the bits of a sample that the session's key has */
 	struct sample_event event[MAX_SAMPLE_SLOTS];
 	struct sample_reading reading[MAX_SAMPLE_SLOTS];
@@ -129,10 +146,14 @@ struct sample_base {
 	__u32 gen; /* of its program; 0: none. Samples of others are not counted, nor are they read */
 };
 
+struct sample_cpu_slot {
+	struct sample_seen seen;
+	struct sample_base base;
+};
+
 /* Sampling on one CPU. */
 struct sample_cpu {
-	struct sample_seen seen[MAX_SAMPLE_SLOTS];
-	struct sample_base base[MAX_SAMPLE_SLOTS];
+	struct sample_cpu_slot slot[MAX_SAMPLE_SLOTS];
 	__u64 head; /* position of the next stack; 0: none yet */
 	__u64 index[1 << STORE_INDEX_BITS];
 	__u64 words[STORE_WORDS + STACK_WORDS];
@@ -178,7 +199,7 @@ struct sample_border {
 struct sample_range_half {
 	__u32 nr;
 	__u32 step; /* the highest power of two that is not above nr */
-	struct sample_border border[MAX_SAMPLE_BORDERS]; /* sorted */
+	struct sample_border border[MAX_SAMPLE_BORDERS]; /* sorted, those behind nr at the end */
 };
 
 /* User space writes the other half under the lock, and turns to it. */
@@ -188,7 +209,7 @@ struct sample_ranges {
 	struct sample_range_half half[2];
 };
 
-/* The one value of `sample_plan`. */
+/* The value of the variable `sample_plan`. */
 struct sample_plan {
 	__u64 of_tasks;	  /* bit per sampler: it samples the tasks of its scopes */
 	__u64 of_cgroups; /* the same of cgroups */
@@ -210,6 +231,11 @@ struct sample_plan {
 
 #ifndef __bpf__
 static_assert(sizeof(struct sample_key) == 72, "shared layout");
+static_assert(offsetof(struct sample_key, start_ns) == 2 * 8 &&
+		      offsetof(struct sample_key, ip) == 4 * 8 &&
+		      offsetof(struct sample_key, pid) == 6 * 8 &&
+		      offsetof(struct sample_key, flags) == 8 * 8,
+	      "SAMPLE_WORDS_*");
 static_assert(sizeof(struct sample_row) == 104, "shared layout");
 static_assert(sizeof(struct sample_table) % 8 == 0, "mapped as whole words");
 static_assert(sizeof(struct sample_cpu) % 8 == 0, "mapped as whole words");

@@ -124,15 +124,39 @@ static void a_key_has_its_parts_and_no_other(void **state)
 	assert_true(HAS(table, user_stack) && HAS(table, flags));
 	assert_false(HAS(table, tid) || HAS(table, prio) || HAS(table, kernel_stack) ||
 		     HAS(table, ip) || HAS(table, addr) || HAS(table, cgroup));
-	assert_int_equal(table->needs, SAMPLE_NEEDS_USER_STACK);
+	assert_int_equal(table->needs, SAMPLE_NEEDS_USER_STACK | SAMPLE_NEEDS_REST);
 	sample_table__set_key(table, SAMPLE_THREAD | SAMPLE_CGROUP | SAMPLE_COMM, 0);
 	assert_true(HAS(table, tid) && HAS(table, cgroup));
 	assert_false(HAS(table, pid) || HAS(table, user_stack));
 	/* The number of the slot is in each key, user or kernel mode is not in this one. */
 	assert_int_equal(table->mask[SAMPLE_KEY_WORDS - 1], 0xff);
-	assert_int_equal(table->needs, SAMPLE_NEEDS_CGROUP | SAMPLE_NEEDS_COMM);
+	assert_int_equal(table->needs, SAMPLE_NEEDS_CGROUP | SAMPLE_NEEDS_COMM | SAMPLE_NEEDS_REST);
 	sample_table__set_key(table, SAMPLE_ADDR, 12);
 	assert_int_equal(table->mask[offsetof(struct sample_key, addr) / 8], -4096ULL);
+	free(table);
+}
+
+static uint32_t form_of(struct sample_table *table, uint32_t parts)
+{
+	sample_table__set_key(table, parts, 0);
+	assert_int_equal(!!(table->needs & SAMPLE_NEEDS_REST), table->form == SAMPLE_FORM_ANY);
+	return table->form;
+}
+
+static void only_a_key_of_all_its_words_has_a_form(void **state)
+{
+	const uint32_t stacks = SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK | SAMPLE_PROCESS;
+	struct sample_table *table = calloc(1, sizeof(*table));
+
+	(void)state;
+	assert_non_null(table);
+	assert_int_equal(form_of(table, SAMPLE_IP | SAMPLE_PROCESS), SAMPLE_FORM_IP);
+	assert_int_equal(form_of(table, stacks), SAMPLE_FORM_STACKS);
+	assert_int_equal(form_of(table, SAMPLE_IP), SAMPLE_FORM_ANY);
+	assert_int_equal(form_of(table, SAMPLE_KERNEL_STACK | SAMPLE_PROCESS), SAMPLE_FORM_ANY);
+	assert_int_equal(form_of(table, stacks | SAMPLE_COMM), SAMPLE_FORM_ANY);
+	assert_int_equal(form_of(table, stacks | SAMPLE_THREAD), SAMPLE_FORM_ANY);
+	assert_int_equal(form_of(table, stacks | SAMPLE_IP), SAMPLE_FORM_ANY);
 	free(table);
 }
 
@@ -277,6 +301,7 @@ int main(void)
 		cmocka_unit_test(the_highest_frequency_counts),
 		cmocka_unit_test(clocks_and_cycles_have_periods),
 		cmocka_unit_test(a_key_has_its_parts_and_no_other),
+		cmocka_unit_test(only_a_key_of_all_its_words_has_a_form),
 		cmocka_unit_test(a_stack_is_read_until_it_is_overwritten),
 		cmocka_unit_test(a_wrong_number_of_frames_is_not_believed),
 		cmocka_unit_test(touching_ranges_are_one),

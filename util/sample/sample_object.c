@@ -60,7 +60,7 @@ static int check_map(enum sample_map map, int fd, int nr_cpus)
 static void list_maps(const struct sample_bpf *skel, const struct bpf_map *maps[NR_SAMPLE_MAPS])
 {
 	maps[SAMPLE_EVENTS] = skel->maps.sample_events;
-	maps[SAMPLE_PLAN] = skel->maps.sample_plan;
+	maps[SAMPLE_PLAN] = skel->maps.bss;
 	maps[SAMPLE_CPUS] = skel->maps.sample_cpus;
 	maps[SAMPLE_TABLES] = skel->maps.sample_tables;
 }
@@ -114,7 +114,7 @@ static int publish(struct reg_sample *place, const struct sample_bpf *skel)
 		err = bpf_info__map_id(bpf_map__fd(maps[i]), &ids.map_ids[i]);
 	/* on_sample_sync does not use the plan; a map that is bound to it is one of its maps. */
 	if (!err && bpf_prog_bind_map(bpf_program__fd(skel->progs.on_sample_sync),
-				      bpf_map__fd(skel->maps.sample_plan), NULL))
+				      bpf_map__fd(skel->maps.bss), NULL))
 		err = -errno;
 	if (err)
 		return err;
@@ -225,7 +225,7 @@ int sample_object__open(struct sample_object *object, struct bperf_leader *leade
 
 static int reuse_own(const struct sample_object *object, struct sample_bpf *skel)
 {
-	int err = bpf_map__reuse_fd(skel->maps.sample_plan, object->map_fds[SAMPLE_PLAN]);
+	int err = bpf_map__reuse_fd(skel->maps.bss, object->map_fds[SAMPLE_PLAN]);
 
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.sample_cpus, object->map_fds[SAMPLE_CPUS]);
@@ -243,11 +243,11 @@ int sample_object__load_prog(const struct sample_object *object, int slot, uint3
 	if (!skel)
 		return -errno;
 	skel->rodata->nr_cpus = object->nr_cpus;
-	skel->rodata->slot = slot;
-	skel->rodata->gen = gen;
+	skel->rodata->own.slot = slot;
+	skel->rodata->own.gen = gen;
 	memcpy(&attr, object->plan->slot[slot].key.bytes, sizeof(attr));
-	skel->rodata->weighs_count = object->plan->slot[slot].class == SAMPLE_CLASS_FREQ &&
-				     attr.type == PERF_TYPE_SOFTWARE;
+	skel->rodata->own.weighs_count = object->plan->slot[slot].class == SAMPLE_CLASS_FREQ &&
+					 attr.type == PERF_TYPE_SOFTWARE;
 	err = reuse_leader(skel, object->leader);
 	if (!err)
 		err = reuse_own(object, skel);

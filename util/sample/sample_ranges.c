@@ -87,6 +87,8 @@ static int merge(const struct sample_range_half *old, struct sample_range_half *
 		last = samplers;
 	}
 	new->nr = nr;
+	for (uint32_t i = nr; i < MAX_SAMPLE_BORDERS; i++)
+		new->border[i] = (struct sample_border){UINT64_MAX, 0};
 	new->step = nr ? 1U << (31 - __builtin_clz(nr)) : 0;
 	return 0;
 }

@@ -20,7 +20,7 @@
 
 static struct sample_base *base_of(const struct sample_object *object, int slot, int cpu)
 {
-	return &object->cpus[cpu].base[slot];
+	return &object->cpus[cpu].slot[slot].base;
 }
 
 /* Return: whether the event on a CPU is not what its users need. No system call. */

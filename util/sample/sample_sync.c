@@ -38,10 +38,10 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 /* Read an offline CPU in place of on_sample_sync. An event that went with it cannot be read. */
 static void read_offline(struct sampler *sampler, int cpu, int slot)
 {
-	const struct sample_base *base = &sampler->object.cpus[cpu].base[slot];
+	const struct sample_base *base = &sampler->object.cpus[cpu].slot[slot].base;
 	struct sample_reading *reading = &sampler->tables[cpu].reading[slot];
 
-	reading->seen = sampler->object.cpus[cpu].seen[slot];
+	reading->seen = sampler->object.cpus[cpu].slot[slot].seen;
 	/* Counts do not go back. */
 	if (base->counter < reading->counter)
 		return;

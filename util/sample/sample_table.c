@@ -29,6 +29,27 @@ static const struct {
 	{SAMPLE_COMM, SAMPLE_NEEDS_COMM, 0, 0},
 };
 
+/* Return: whether a mask has all bits of these words, and no others. */
+static bool is_form(const __u64 *mask, uint32_t words)
+{
+	for (size_t i = 0; i < SAMPLE_KEY_WORDS; i++)
+		if (mask[i] != (words >> i & 1 ? ~0ULL : 0))
+			return false;
+	return true;
+}
+
+static void set_form(struct sample_table *table)
+{
+	if (!(table->needs & SAMPLE_NEEDS_COMM) && is_form(table->mask, SAMPLE_WORDS_IP))
+		table->form = SAMPLE_FORM_IP;
+	else if (!(table->needs & SAMPLE_NEEDS_COMM) && is_form(table->mask, SAMPLE_WORDS_STACKS))
+		table->form = SAMPLE_FORM_STACKS;
+	else
+		table->form = SAMPLE_FORM_ANY;
+	if (table->form == SAMPLE_FORM_ANY)
+		table->needs |= SAMPLE_NEEDS_REST;
+}
+
 #define WITH_LEVEL (SAMPLE_LEVEL | SAMPLE_IP | SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK)
 
 void sample_table__set_key(struct sample_table *table, uint32_t parts, unsigned int addr_bits)
@@ -46,6 +67,7 @@ void sample_table__set_key(struct sample_table *table, uint32_t parts, unsigned 
 	}
 	memcpy(mask + offsetof(struct sample_key, flags), &flags, sizeof(flags));
 	table->mask[offsetof(struct sample_key, addr) / 8] &= ~0ULL << addr_bits;
+	set_form(table);
 }
 
 /* --- stacks --- */

@@ -81,7 +81,7 @@ static void set_event(struct sampler *sampler, struct sampled_event *event)
 		if (!event->is_periodic)
 			continue;
 		to->period = event->rate;
-		if (sampler->object.cpus[cpu].base[event->slot].rate < event->rate)
+		if (sampler->object.cpus[cpu].slot[event->slot].base.rate < event->rate)
 			to->credit = rand_r(&seed) % event->rate;
 		event->credit += to->credit;
 	}
