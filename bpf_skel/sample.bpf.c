@@ -358,11 +358,12 @@ static __always_inline bool add_to_first(struct sample *sample, struct sample_ta
 	return true;
 }
 
-/* The name of the task that runs, or that a switch has chosen. One that cannot be read is empty. */
+/* The name of the task that runs, or that a switch has chosen. */
 static __always_inline void read_comm(void *comm)
 {
 	struct task_struct___sample *task = (void *)next_task(bpf_get_current_task_btf());
 
+	/* A name that cannot be read is empty. */
 	(void)bpf_probe_read_kernel(comm, sizeof(task->comm), task->comm);
 }
 
