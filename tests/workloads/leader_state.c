@@ -4,8 +4,8 @@
  * "NAME NUMBER" each: sessions, scopes, scope_sets, members (of all scope sets), sets (of events, used
  * ones), events, perf_events, cgroups (in the table), pending (new cgroups that a session must still
  * process), entries (in the tables of tasks), ended (entries in buckets of ended tasks), generation (1:
- * odd), merge (1: half done), failed (readings at switches), lost (switches), inserts (failed ones, of
- * scopes there are). Exit status 3: there is no leader.
+ * odd), merge (1: half done), failed (readings at switches), lost (switches), careful (CPUs whose switches
+ * ask about each event), inserts (failed ones, of scopes there are). Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
 
@@ -68,7 +68,7 @@ static void print_failures(const struct registry *reg)
 {
 	const struct cpu_state *cpu =
 		table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu), PROT_READ);
-	unsigned long long failed = 0, lost = 0, inserts = 0;
+	unsigned long long failed = 0, lost = 0, careful = 0, inserts = 0;
 	__u32 i, e;
 
 	for (i = 0; i < reg->nr_cpus; i++) {
@@ -78,12 +78,14 @@ static void print_failures(const struct registry *reg)
 					  cpu[i].snapshot[SCOPE_SET_CGROUP][e].failed;
 		}
 		lost += cpu[i].lost;
+		careful += !!(cpu[i].mode & MODE_CAREFUL);
 	}
 	for (i = 1; i < MAX_SCOPES; i++) {
 		if (reg->scope[i].session)
 			inserts += reg->scope[i].missed;
 	}
-	printf("failed %llu\nlost %llu\ninserts %llu\n", failed, lost, inserts);
+	printf("failed %llu\nlost %llu\ncareful %llu\ninserts %llu\n", failed, lost, careful,
+	       inserts);
 }
 
 int main(int argc, char **argv)
