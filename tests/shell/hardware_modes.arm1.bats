@@ -7,6 +7,7 @@
 load helpers
 
 spin=$WORKLOADS/spin
+rounds=1000000
 
 setup() {
 	jobs_started=()
@@ -23,12 +24,12 @@ setup_file() {
 
 # kernel EVENT... : count these TYPE:CONFIG in user space, and print a value for each
 kernel() {
-	env -i PERF_CONFIG=/dev/null "$WORKLOADS/pmucount" "${@/%/:u}" -- "$spin" 1000000 | cut -d ' ' -f 1
+	env -i PERF_CONFIG=/dev/null "$WORKLOADS/pmucount" "${@/%/:u}" -- "$spin" "$rounds" | cut -d ' ' -f 1
 }
 
 # ours OPTION... : count the same with perf stat; its output goes to $T/out
 ours() {
-	env -i PERF_CONFIG=/dev/null "$perf" stat --all-user -o "$T/out" "$@" "$spin" 1000000
+	env -i PERF_CONFIG=/dev/null "$perf" stat --all-user -o "$T/out" "$@" "$spin" "$rounds"
 }
 
 # witness : set cycles and instructions to what the kernel counts
@@ -147,6 +148,8 @@ all_at_once() {
 }
 
 @test "intervals add up to the kernel's counts, and so does their summary" {
+	# 40 ms, for several of 1 ms
+	rounds=20000000
 	witness
 	ours -I 1 --summary -e cycles,instructions -x,
 	cat "$T/out"
@@ -165,7 +168,7 @@ all_at_once() {
 @test "a recording has the kernel's counts" {
 	witness
 	env -i PERF_CONFIG=/dev/null "$perf" stat record --all-user -o "$T/data" -e cycles,instructions \
-		"$spin" 1000000 >"$T/run" 2>&1
+		"$spin" "$rounds" >"$T/run" 2>&1
 	perf stat report -i "$T/data" -x, 2>"$T/out"
 	[ "$(row cycles | cut -d, -f1) $(row instructions | cut -d, -f1)" = "$cycles $instructions" ]
 	[ "$(perf script -i "$T/data" | awk '$NF == "instructions" { print $3 }')" = "$instructions" ]
