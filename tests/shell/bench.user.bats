@@ -44,11 +44,13 @@ page() {
 	make_cgroups() { :; }
 	remove_cgroups() { :; }
 	progs_load() { :; }
+	measure_samples() { cost=1000.0; }
+	measure_profiled_switch() { cost=0.0; }
 	progs_stop() { :; }
 	progs_unload() { :; }
 	# shellcheck disable=SC2034
 	costs_when=bench costs_by=(shared plain)
-	print_parts tasks cgroups progs
+	print_parts tasks cgroups progs samples
 }
 
 @test "Documentation/costs.md has the text and the rows that make bench prints" {

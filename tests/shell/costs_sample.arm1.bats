@@ -1,0 +1,15 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Samples cost at most the ceilings of tests/data/costs.
+
+# shellcheck source=scripts/costs
+. "$BATS_TEST_DIRNAME/../../scripts/costs"
+
+teardown() {
+	costs_end
+}
+
+@test "a sample costs little, and each further session that wants it or does not costs next to nothing" {
+	sample_table >"$BATS_TEST_TMPDIR/table" || { cat "$BATS_TEST_TMPDIR/table"; return 1; }
+	sed 's/^/# /' "$BATS_TEST_TMPDIR/table" >&3
+}
