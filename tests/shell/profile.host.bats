@@ -499,6 +499,14 @@ has_no_children() {
 	done
 }
 
+@test "a thread that has ended is named" {
+	local way
+	for way in --bpf --no-bpf; do
+		refused 1 perf profile --bpf-attr-map "$ATTR_MAP" $way -e cpu-clock -t 4194305 \
+			<<<"perf profile: -t 4194305: there is no such task (it may have ended)"
+	done
+}
+
 @test "a profile that cannot be written is a failure that says so" {
 	[ -c /dev/full ] || skip "no /dev/full"
 	fails_with 1 "perf profile: writing the profile failed: No space left on device" \

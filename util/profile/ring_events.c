@@ -212,10 +212,8 @@ int ring_events__open(struct ring_events *ring, const struct ring_request *reque
 	err = open_all(ring, request);
 	if (err)
 		report_refusal(request);
-	if (!err && !ring->nr && !request->options->target->may_have_ended) {
-		pr_err("there is no task to sample (it may have ended)");
+	if (!err && !ring->nr && !request->options->target->may_have_ended)
 		err = -ESRCH;
-	}
 	return err;
 }
 

@@ -440,6 +440,16 @@ static int find_cpus(struct profile_run *run)
 	return err;
 }
 
+static void report_failure(const struct target *target, int err)
+{
+	if (err == -ESRCH && target__is_attached(target))
+		pr_err("-%c %s: there is no such task (it may have ended)",
+		       target->pid_list ? 'p' : 't',
+		       target->pid_list ? target->pid_list : target->tid_list);
+	else
+		pr_err("sampling failed: %s", err == -ENOMEM ? "out of memory" : strerror(-err));
+}
+
 enum stat_status profile_run__once(struct profile_run *run, int *status)
 {
 	unsigned int nr_errors = msg__nr_errors();
@@ -466,7 +476,7 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	capability__lower();
 	/* A reader that has gone knows why. */
 	if (err && err != -EINTR && err != -EPIPE && msg__nr_errors() == nr_errors)
-		pr_err("sampling failed: %s", err == -ENOMEM ? "out of memory" : strerror(-err));
+		report_failure(&run->base.target, err);
 	stat_pass__release_tasks(&pass);
 	samples__reset(&run->samples);
 	free(run->accounts);

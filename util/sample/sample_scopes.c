@@ -102,9 +102,7 @@ int sample_scopes__add_tasks(struct bperf_leader *leader, const struct target *t
 	err = leader_tasks__attach(leader);
 	scope = err ? err : scope__add(leader, NULL, NULL, 0, !target->no_inherit, 0);
 	err = scope < 0 ? scope : assign(leader, scope, &tasks);
-	if (err == -ESRCH)
-		pr_err("no such task: it has ended");
-	else if (err)
+	if (err && err != -ESRCH)
 		pr_err("cannot follow the tasks: %s", strerror(-err));
 	return err;
 }
