@@ -31,7 +31,7 @@ page() {
 	uname() { echo 6.12.0; }
 	base_switch() { base=6251.4; }
 	measure_switch() { added=0.0 events_shared=1; }
-	measure_start() { cost=0.0; }
+	measure_start() { cost=0.0 cost_ms=0.0; }
 	all_of() { echo 800000; }
 	pair_switch() { one_switch=0; }
 	one_execution() { echo 1864.2; }

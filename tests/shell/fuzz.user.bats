@@ -4,7 +4,7 @@
 
 load helpers
 
-# fuzz NAME RUNS : from the committed corpus, always with the same chances
+# fuzz NAME RUNS [SEEDS] : from the committed corpus of at least so many inputs (50), with the same chances
 fuzz() {
 	local script=$BATS_TEST_DIRNAME/../../scripts/fuzz
 	[ -x "$script" ] || skip "no source tree here"
@@ -13,7 +13,7 @@ fuzz() {
 		>"$BATS_TEST_TMPDIR/log" 2>&1 3>&- || { tail -n 50 "$BATS_TEST_TMPDIR/log" >&2; return 1; }
 	# no fewer than asked for, and the corpus was understood
 	in_range "$(sed -n 's/^stat::number_of_executed_units: //p' "$BATS_TEST_TMPDIR/log")" "$2" "$(($2 + 1000))"
-	[ "$(find "$BATS_TEST_TMPDIR/corpus" -name 'seed-*' | wc -l)" -gt 50 ]
+	[ "$(find "$BATS_TEST_TMPDIR/corpus" -name 'seed-*' | wc -l)" -ge "${3:-50}" ]
 }
 
 @test "the parser of event lists survives fuzzing" {
@@ -50,7 +50,7 @@ fuzz() {
 
 @test "the reader of debug information survives fuzzing" {
 	perf version --build-options | grep -q 'libdw: \[ on' || skip_or_fail "there is no libdw in this build"
-	fuzz debug_info 5000
+	fuzz debug_info 5000 5
 }
 
 @test "the reader of the kernel's symbols survives fuzzing" {

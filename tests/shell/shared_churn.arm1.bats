@@ -179,10 +179,11 @@ zombies() {
 	work
 	tell g disable
 	finish g
-	same g 0 $U $((1000 * 1911)) $((1000 * 1911 + 200000))
+	same g 0 $U $((2 * 1000 * 1911)) $((2 * 1000 * 1911 + 200000))
 	same g 0 page-faults 20
 	finish cpus
-	nothing_left
+	# The leader of the other map lives on.
+	PLACE='' nothing_left
 	remove_map
 }
 
