@@ -246,6 +246,56 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	wait_for no_leader
 }
 
+# gives_up_until STEP CGROUP : a session that watches dies at that step while it gives up this new cgroup,
+# which it does not count, and at which the stopped session has not looked
+gives_up_until() {
+	local gives_up status=0
+	background "$T/gives_up" env PERF_TEST_KILL_AT="$1" perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -x, -o /dev/null -e page-faults:u \
+		--for-each-cgroup "glob:$name/none*,$name" -I 100000
+	gives_up=$!
+	wait_for polls "$gives_up"
+	mkdir "$2"
+	wait "$gives_up" || status=$?
+	was_killed "$1" "$status" "$T/gives_up"
+}
+
+# counts_in CGROUP : a session that watches counts the faults there
+counts_in() {
+	begin_witness
+	shared -a -x, -o "$T/next" -e page-faults:u -I 100000 --for-each-cgroup "glob:$1*" -- \
+		bash -c "echo \$\$ >$mount/$1/cgroup.procs && exec $WORKLOADS/faults 3000"
+	end_witness
+	# and some 50 of its start
+	in_range "$(value page-faults:u "$1" "$T/next")" $((3000 - $(missed events cgroup "$mount/$1"))) \
+		$((3100 + $(excess events cgroup "$mount/$1")))
+}
+
+@test "the next session counts right after one that died while giving up a new cgroup" {
+	make_top
+	mkdir "$top/x"
+	local step cgroup watches
+	start_run watches -a -e page-faults:u -I 100000 --for-each-cgroup "glob:$name/w*,$name"
+	watches=$run_pid
+	kill -STOP "$watches"
+	# The next session counts another cgroup, or that one.
+	while read -r step cgroup; do
+		echo "$step $cgroup" >&2
+		gives_up_until "$step" "$top/n"
+		counts_in "$name/$cgroup"
+		rmdir "$top/n"
+	done <<-END
+		cgroup-removed n
+		pool-entry-retired x
+		pool-entry-retired n
+		pool-entry-released x
+		merge-begun x
+	END
+	kill -CONT "$watches"
+	end_run "$watches" INT 130
+	wait_for no_leader
+}
+
 @test "a session that dies making classes of nested cgroups leaves none" {
 	make_top
 	mkdir "$top/a"

@@ -201,19 +201,42 @@ void cgroup_pool__replace(struct bperf_leader *leader, int pos, __u32 wide)
 	__atomic_store_n(&scope_sets[old].parent, wide, __ATOMIC_RELEASE);
 }
 
-void cgroup_pool__mend(struct bperf_leader *leader)
+/*
+ * Take back a half-done reclaim: the cgroup counts by itself again from the next epoch on. Until it is
+ * no pool entry any more, its scope set and its place in the table stay its own.
+ */
+static int take_back(struct bperf_leader *leader, const struct pool_entry *pool_entry)
 {
 	struct scope_tables *c = &leader->scope_sets;
+	__u32 pos = cgroup_pool__pos(pool_entry), scope_set = cgroup_pool__scope_set(pool_entry),
+	      now = cgroup_table__own_scope_set(leader, pos);
 
-	for (int i = 0; i < MAX_POOL_ENTRIES; i++) {
+	if (leader->cgroups[pos].id != pool_entry->id)
+		return 0;
+	if (!scope_set__is_pool_entry(c, now)) {
+		__atomic_store_n(&c->scope_set[scope_set].parent, now, __ATOMIC_RELEASE);
+		__atomic_store_n(&leader->cgroups[pos].scope_set, scope_set, __ATOMIC_RELEASE);
+	}
+	return cgroup_table__show(leader, pos);
+}
+
+int cgroup_pool__mend(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+	int err = 0;
+
+	for (int i = 0; i < MAX_POOL_ENTRIES && !err; i++) {
 		const struct pool_entry *pool_entry = &leader->pool[i];
 		__u32 old = cgroup_pool__scope_set(pool_entry);
 		__u32 now = cgroup_table__own_scope_set(leader, cgroup_pool__pos(pool_entry));
 
-		if (pool_entry->state == POOL_TAKEN && now != old &&
-		    scope_set__is_pool_entry(c, now))
+		if (pool_entry->state != POOL_TAKEN)
+			continue;
+		if (now != old && scope_set__is_pool_entry(c, now))
 			__atomic_store_n(&c->scope_set[old].parent, now, __ATOMIC_RELEASE);
+		err = take_back(leader, pool_entry);
 	}
+	return err;
 }
 
 int cgroup_pool__merge_replaced(struct bperf_leader *leader)
@@ -386,6 +409,49 @@ static void note_passed(struct registry *reg, __u64 created_nr)
 	}
 }
 
+/* Have the pool entries in [first, end) count for those above them only; hide those that no scope needs. */
+static int retire(struct bperf_leader *leader, __u64 first, __u64 end, const struct id_map *needed)
+{
+	int err = 0;
+
+	for (__u64 n = first; n < end && !err; n++) {
+		const struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
+		__u32 pos = cgroup_pool__pos(pool_entry), parent;
+
+		if (!is_reclaimed(pool_entry, end))
+			continue;
+		if (id_map__get(needed, pool_entry->id) < 0)
+			err = cgroup_table__hide(leader, pool_entry->id);
+		parent = cgroup_table__scope_set(leader, pos);
+		/* If it was replaced, its scope set is to be merged past the new one. */
+		__atomic_store_n(
+			&leader->scope_sets.scope_set[cgroup_pool__scope_set(pool_entry)].parent,
+			parent, __ATOMIC_RELEASE);
+		__atomic_store_n(&leader->cgroups[pos].scope_set, parent, __ATOMIC_RELEASE);
+		crash_point__reach("pool-entry-retired");
+	}
+	if (!err)
+		err = leader_links__are_alive(leader, LINKS_CGROUPS) ?
+			      cgroup_table__begin_epoch(leader) :
+			      cgroup_table__forget_running(leader);
+	return err ? err : leader_sync__wait();
+}
+
+/*
+ * Free a pool entry that no CPU runs any more. Its place goes last: while it is a pool entry, no other
+ * cgroup may get the place. Nothing names its scope set then, and sweep() merges it.
+ */
+static void release(struct bperf_leader *leader, struct pool_entry *pool_entry, bool is_needed)
+{
+	__u32 pos = cgroup_pool__pos(pool_entry);
+
+	__atomic_store_n(&pool_entry->created_nr, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&pool_entry->state, POOL_NONE, __ATOMIC_SEQ_CST);
+	crash_point__reach("pool-entry-released");
+	if (!is_needed)
+		leader->cgroups[pos].id = 0;
+}
+
 /* Turn the pool entries in [first, end) into cgroups like others, or free them if no scope needs them. */
 static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 {
@@ -393,42 +459,19 @@ static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 	__u64 seen = least_seen(leader->registry);
 	int err = cgroup_table__read_needed(leader, -2, &needed);
 
-	for (__u64 n = first; n < end && !err; n++) {
-		const struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
-		__u32 pos = cgroup_pool__pos(pool_entry);
-
-		if (!is_reclaimed(pool_entry, end))
-			continue;
-		if (id_map__get(&needed, pool_entry->id) < 0)
-			err = cgroup_table__hide(leader, pool_entry->id);
-		__atomic_store_n(&leader->cgroups[pos].scope_set,
-				 cgroup_table__scope_set(leader, pos), __ATOMIC_RELEASE);
-	}
 	if (!err)
-		err = leader_links__are_alive(leader, LINKS_CGROUPS) ?
-			      cgroup_table__begin_epoch(leader) :
-			      cgroup_table__forget_running(leader);
-	if (!err)
-		err = leader_sync__wait();
+		err = retire(leader, first, end, &needed);
+	/* A session may want these cgroups before another one can reclaim them. */
+	if (err && !cgroup_pool__mend(leader))
+		(void)cgroup_table__begin_epoch(leader);
 	for (__u64 n = first; n < end && !err; n++) {
 		struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
-		__u32 pos = cgroup_pool__pos(pool_entry),
-		      scope_set = cgroup_pool__scope_set(pool_entry);
 
 		if (!is_reclaimed(pool_entry, end))
 			continue;
-		if (id_map__get(&needed, pool_entry->id) < 0)
-			leader->cgroups[pos].id = 0;
-		if (leader->scope_sets.scope_set[scope_set].state == REG_READY)
-			err = scope_set__merge_into(&leader->scope_sets, scope_set,
-						    cgroup_table__own_scope_set(leader, pos));
-		if (err)
-			break;
-		/* Not before: after an error, the next session reclaims this entry again. */
 		if (pool_entry->created_nr > seen)
 			note_passed(leader->registry, pool_entry->created_nr);
-		__atomic_store_n(&pool_entry->created_nr, 0, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&pool_entry->state, POOL_NONE, __ATOMIC_RELEASE);
+		release(leader, pool_entry, id_map__get(&needed, pool_entry->id) >= 0);
 	}
 	id_map__clear(&needed);
 	return err;

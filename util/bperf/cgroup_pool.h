@@ -66,8 +66,13 @@ int cgroup_pool__widen(struct bperf_leader *leader, int pos, __u32 parent);
 void cgroup_pool__replace(struct bperf_leader *leader, int pos, __u32 wide);
 int cgroup_pool__merge_replaced(struct bperf_leader *leader);
 
-/** cgroup_pool__mend() - finish the replacements of a session that died: old scope sets follow new ones */
-void cgroup_pool__mend(struct bperf_leader *leader);
+/**
+ * cgroup_pool__mend() - mend what a session left that died or failed
+ *
+ * Old scope sets follow the new ones that replace them, and what was half reclaimed is a pool entry again.
+ * An epoch must follow. Return: 0 or -errno.
+ */
+int cgroup_pool__mend(struct bperf_leader *leader);
 
 /**
  * cgroup_pool__watch() - have new cgroups counted by themselves from the first

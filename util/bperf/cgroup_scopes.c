@@ -283,8 +283,12 @@ static int change_table(struct walk *m, int nr, const int *scope_sets)
 			cgroup_pool__replace(m->leader, i, m->wide[i]);
 	}
 	for (int i = 0; i < nr && !err; i++) {
-		if (scope_sets[i] >= 0 && id_map__get(&m->known, m->list[i].id) < 0)
-			err = cgroup_table__add(m->leader, m->list[i].id, scope_sets[i], &hint);
+		int pos = id_map__get(&m->known, m->list[i].id);
+
+		if (scope_sets[i] < 0)
+			continue;
+		err = pos < 0 ? cgroup_table__add(m->leader, m->list[i].id, scope_sets[i], &hint) :
+				cgroup_table__show(m->leader, pos);
 	}
 	return err;
 }
@@ -418,7 +422,8 @@ int cgroup_scopes__unassign(struct bperf_leader *leader, int session)
 	struct id_map needed = {};
 	int err = cgroup_table__read_needed(leader, session, &needed);
 
-	cgroup_pool__mend(leader);
+	if (!err)
+		err = cgroup_pool__mend(leader);
 	if (!err)
 		err = remove_from_table(leader, session, &needed);
 	id_map__clear(&needed);

@@ -63,6 +63,19 @@ int cgroup_table__find_free(struct bperf_leader *leader, int *hint)
 	return -ENOSPC;
 }
 
+/* Have programs find a cgroup. */
+static int enter_id(struct bperf_leader *leader, __u64 id, __u32 pos)
+{
+	if (bpf_map_update_elem(leader->map_fds[LEADER_CGROUP_IDS], &id, &pos, BPF_ANY)) {
+		if (errno != E2BIG)
+			return -errno;
+		leader->scope_sets.full = FULL_CGROUPS;
+		return -ENOSPC;
+	}
+	crash_point__reach("cgroup-added");
+	return 0;
+}
+
 int cgroup_table__add(struct bperf_leader *leader, __u64 id, __u32 scope_set, int *hint)
 {
 	int free = cgroup_table__find_free(leader, hint);
@@ -73,14 +86,17 @@ int cgroup_table__add(struct bperf_leader *leader, __u64 id, __u32 scope_set, in
 	leader->cgroups[pos].scope_set = scope_set;
 	__atomic_store_n(&leader->cgroups[pos].id, id, __ATOMIC_RELEASE);
 	crash_point__reach("cgroup-written");
-	if (bpf_map_update_elem(leader->map_fds[LEADER_CGROUP_IDS], &id, &pos, BPF_ANY)) {
-		if (errno != E2BIG)
-			return -errno;
-		leader->scope_sets.full = FULL_CGROUPS;
-		return -ENOSPC;
-	}
-	crash_point__reach("cgroup-added");
-	return 0;
+	return enter_id(leader, id, pos);
+}
+
+int cgroup_table__show(struct bperf_leader *leader, __u32 pos)
+{
+	__u64 id = leader->cgroups[pos].id;
+	__u32 found;
+
+	if (!bpf_map_lookup_elem(leader->map_fds[LEADER_CGROUP_IDS], &id, &found) && found == pos)
+		return 0;
+	return enter_id(leader, id, pos);
 }
 
 int cgroup_table__hide(struct bperf_leader *leader, __u64 id)

@@ -41,6 +41,9 @@ int cgroup_table__find_free(struct bperf_leader *leader, int *hint);
 /** cgroup_table__add() - a cgroup of this number is of this scope set from the next epoch on */
 int cgroup_table__add(struct bperf_leader *leader, __u64 id, __u32 scope_set, int *hint);
 
+/** cgroup_table__show() - have programs find the cgroup of an entry, if a session hid it and failed then */
+int cgroup_table__show(struct bperf_leader *leader, __u32 pos);
+
 /** cgroup_table__hide() - programs do not find a cgroup any more; its entry stays */
 int cgroup_table__hide(struct bperf_leader *leader, __u64 id);
 
