@@ -296,6 +296,27 @@ counts_in() {
 	wait_for no_leader
 }
 
+@test "a new cgroup is counted right after another session failed to give it up" {
+	make_top
+	local watches fails fd=0
+	start_run watches -a -e page-faults:u -I 100000 --for-each-cgroup "glob:$name/w*,$name"
+	watches=$run_pid
+	kill -STOP "$watches"
+	start_run fails -v -a -e page-faults:u -I 100000 --for-each-cgroup "glob:$name/none*,$name"
+	fails=$run_pid
+	# To look at a cgroup takes one descriptor, to wait for a grace period takes two.
+	while [ -e "/proc/$fails/fd/$fd" ]; do fd=$((fd + 1)); done
+	prlimit --pid "$fails" --nofile=$((fd + 1)):
+	mkdir "$top/n"
+	wait_for grep -q 'places for new cgroups are missing: Too many open files' "$T/fails.err"
+	counts_in "$name/n"
+	prlimit --pid "$fails" --nofile=1024:
+	end_run "$fails" INT 130
+	kill -CONT "$watches"
+	end_run "$watches" INT 130
+	wait_for no_leader
+}
+
 @test "a session that dies making classes of nested cgroups leaves none" {
 	make_top
 	mkdir "$top/a"
