@@ -103,6 +103,27 @@ with_files() {
 	grep -q '^perf stat: cannot share events: .*\(Cannot allocate memory\|too little memory\)' "$err"
 }
 
+@test "a session with too little memory for the sums leaves those of others alone" {
+	local T=$BATS_TEST_TMPDIR counted sessions=0 kb
+	mkfifo "$T/go"
+	background "$T/counted" bash -c "read -r <'$T/go'; exec $WORKLOADS/faults 3000"
+	counted=$!
+	start_run stays -e page-faults:u -p "$counted"
+	# Up to the first limit with which a session shares events of tasks: one before has too little for the sums.
+	for ((kb = 5000; kb < 50000; kb += 100)); do
+		prlimit --as=$((kb * 1024)) perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/joins.csv" \
+			-e page-faults:u -p "$counted" -- true >"$T/joins" 2>&1 3>&- && [ ! -s "$T/joins" ] && break
+		grep -q 'too little memory to share events of tasks' "$T/joins" && sessions=$((sessions + 1))
+	done
+	[ "$sessions" -gt 0 ]
+	begin_witness
+	echo >"$T/go"
+	wait "$run_pid"
+	end_witness
+	in_range "$(awk -F, '/page-faults/ { print $1 }' "$T/stays.csv")" \
+		$((3000 - $(missed events pid "$counted"))) $((3200 + $(excess events pid "$counted")))
+}
+
 @test "an event that a security module forbids is named" {
 	failing perf_event_open:error=EPERM perf stat -e cs true
 	[ "$status" = 1 ]

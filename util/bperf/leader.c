@@ -49,9 +49,13 @@ static int add_chunk(void *ctx, int chunk)
 {
 	struct bperf_leader *leader = ctx;
 	struct bpf_map_info info;
-	__u32 key = chunk;
-	int fd __cleanup(close_fd) = leader_parts__new_chunk(leader->nr_cpus);
+	__u32 key = chunk, old = leader->registry->chunk_ids[chunk];
+	int fd __cleanup(close_fd) = -1;
 
+	/* This session cannot map it. Others can, and would go on reading a chunk that was replaced. */
+	if (old && bpf_info__is_map_alive(old))
+		return -ENOMEM;
+	fd = leader_parts__new_chunk(leader->nr_cpus);
 	if (fd < 0)
 		return fd;
 	if (bpf_info__map(fd, &info) ||
