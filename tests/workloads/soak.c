@@ -20,8 +20,9 @@
  *			there is no limit)
  *
  * Every session counts the same thing twice, or something with a known count. An undisturbed session must
- * end with its command's status and exact counts, or report that they are short. Exit status 1: a session
- * was wrong, or left something.
+ * end with its command's status and exact counts, or report that they are short. After a round with a
+ * wrong session, all sessions of the round are printed. Exit status 1: a session was wrong, or left
+ * something.
  */
 #include "soak_kinds.h"
 #include "soak_storm.h"
@@ -258,13 +259,50 @@ static void remove_all(const char *path)
 
 /* --- rounds --- */
 
+static void sessions_path(char *path, size_t size)
+{
+	snprintf(path, size, "%s/sessions", soak.dir);
+}
+
+/* Print all sessions of the round: what was wrong may be due to any that died before. */
+static void say_sessions(void)
+{
+	char path[600], line[1200];
+	FILE *file;
+
+	sessions_path(path, sizeof(path));
+	file = fopen(path, "re");
+	say("The sessions of round %u, in the order of their ends:", soak.round);
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		say("%s", line);
+	}
+	if (file)
+		fclose(file);
+}
+
+/* Return: true if nothing is left behind. */
+static bool end_round(unsigned long nr_wrong)
+{
+	char path[600];
+
+	resolve_doubts();
+	if (shared->nr[WRONG] != nr_wrong)
+		say_sessions();
+	sessions_path(path, sizeof(path));
+	unlink(path);
+	return is_clean();
+}
+
 static bool run_round(unsigned seconds)
 {
 	unsigned long long until = soak_clock() + seconds * 1000000000ULL;
 	unsigned nr = soak.nr_actors + (soak.is_calm ? 0 : 2), nr_left;
 	pid_t witness = soak.has_witness ? start_witness() : 0, storm = 0, actor[MAX_ACTORS + 2];
+	unsigned long nr_wrong = shared->nr[WRONG];
 
 	shared->is_over = 0;
+	shared->round_ns = soak_clock();
 	for (unsigned i = 0; i < nr; i++)
 		actor[i] = run_process(act, i);
 	if (!soak.is_calm)
@@ -287,8 +325,7 @@ static bool run_round(unsigned seconds)
 		kill(witness, SIGTERM);
 		reap(witness);
 	}
-	resolve_doubts();
-	return is_clean();
+	return end_round(nr_wrong);
 }
 
 /* Count the page faults of a command that touches no pages, plainly. */

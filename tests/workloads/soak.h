@@ -56,8 +56,9 @@ struct doubt {
 };
 
 struct soak_shared {
-	int is_over;	/* the round is over */
-	long runs_left; /* LONG_MAX if time decides */
+	int is_over;		     /* the round is over */
+	unsigned long long round_ns; /* when it began */
+	long runs_left;		     /* LONG_MAX if time decides */
 	unsigned long nr[NR_TALLIES];
 	unsigned long long longest_ns[NR_WAITS];
 	unsigned nr_doubts;

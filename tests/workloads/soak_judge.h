@@ -86,8 +86,8 @@ static void condemn(const struct session *s, const char *why)
 	char text[2000];
 
 	tally(WRONG);
-	say("WRONG: %s (seed %u, round %u, actor %u, session %u, status %#x)\n  %s", why, soak.seed,
-	    soak.round, s->actor->nr, s->actor->nr_sessions, s->status, s->words);
+	say("WRONG: %s (seed %u, round %u, status %#x)\n  %s", why, soak.seed, soak.round,
+	    s->status, s->words);
 	read_messages(s, text, sizeof(text));
 	say("  stderr: %s", text);
 	read_file(s->out, text, sizeof(text));

@@ -13,8 +13,9 @@
 
 #define SESSION_SECONDS                                                                            \
 	120 /* then it hangs: no wait is longer than a second, but CPUs may be few */
-#define MAX_WORDS 48
-#define STOP_MS	  3000 /* the longest stop */
+#define MAX_WORDS   48
+#define STOP_MS	    3000 /* the longest stop */
+#define FIRST_FILES 8	 /* fewer descriptors let no session begin */
 
 enum trouble {
 	CALM,
@@ -100,13 +101,39 @@ __attribute__((format(printf, 2, 3))) static void add_text(struct session *s, co
 	add_word(s, text);
 }
 
+/* Print a session's place in its actor's list, and its trouble. Return: the length. */
+static size_t print_trouble(const struct session *s, char *text, size_t size)
+{
+	size_t len =
+		snprintf(text, size, "actor %u, session %u: ", s->actor->nr, s->actor->nr_sessions);
+
+	text += len;
+	size -= len;
+	switch (s->trouble) {
+	case STOPS:
+		return len + snprintf(text, size,
+				      "to be stopped after %u ms until %u ms: ", s->stop_ms,
+				      s->go_ms);
+	case STOPS_AT_STEP:
+		return len + snprintf(text, size, "continued after %u ms: PERF_TEST_STOP_AT=%u ",
+				      s->go_ms, s->step);
+	case KILLED_BY_SIGNAL:
+		return len + snprintf(text, size, "to be killed after %u ms: ", s->stop_ms);
+	case KILLED_AT_STEP:
+		return len + snprintf(text, size, "PERF_TEST_KILL_AT=%u ", s->step);
+	case LITTLE_MEMORY:
+		return len + snprintf(text, size, "with little memory: ");
+	case FEW_FILES:
+		return len + snprintf(text, size, "with %u files: ", FIRST_FILES + s->step);
+	default:
+		return len;
+	}
+}
+
 static void join_words(struct session *s)
 {
-	size_t len = 0;
+	size_t len = print_trouble(s, s->words, sizeof(s->words));
 
-	if (s->trouble == STOPS_AT_STEP || s->trouble == KILLED_AT_STEP)
-		len = snprintf(s->words, sizeof(s->words), "PERF_TEST_%s_AT=%u ",
-			       s->trouble == STOPS_AT_STEP ? "STOP" : "KILL", s->step);
 	for (int i = 0; i < s->argc && len < sizeof(s->words); i++)
 		len += snprintf(s->words + len, sizeof(s->words) - len, "%s ", s->argv[i]);
 }
@@ -136,7 +163,7 @@ static void choose_trouble(struct session *s)
 /* Prepare the trouble, in the process that becomes perf. */
 static void begin_trouble(const struct session *s)
 {
-	struct rlimit files = {8 + s->step, 8 + s->step};
+	struct rlimit files = {FIRST_FILES + s->step, FIRST_FILES + s->step};
 	char text[600];
 
 	if (s->trouble == STOPS_AT_STEP || s->trouble == KILLED_AT_STEP) {
@@ -258,6 +285,22 @@ static void note_span(enum wait wall, enum wait asleep, const struct soak_stamp 
 	note_wait(asleep, to->cpu_ns && ns > cpu ? ns - cpu : 0);
 }
 
+/* Add a line to the file of this round's sessions, in one piece: when it ran, and what it was. */
+static void note_session(const struct session *s, const struct soak_stamp *gone)
+{
+	char path[600], line[1200];
+	int fd, len;
+
+	snprintf(path, sizeof(path), "%s/sessions", soak.dir);
+	len = snprintf(line, sizeof(line), "%6llu to %6llu ms, pid %d, status %#x: %s\n",
+		       (s->started.clock_ns - shared->round_ns) / 1000000,
+		       (gone->clock_ns - shared->round_ns) / 1000000, s->pid, s->status, s->words);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, line, len) != len)
+		die("%s", path);
+	close(fd);
+}
+
 /* Wait for the end, take the last stamp and the status, and reap the session. */
 static void end(struct session *s)
 {
@@ -270,6 +313,7 @@ static void end(struct session *s)
 	soak_stamp(&gone, s->pid);
 	if (waitpid(s->pid, &s->status, 0) != s->pid)
 		die("waitpid");
+	note_session(s, &gone);
 	if (s->trouble == CALM && s->begun.clock_ns && s->ended.clock_ns) {
 		note_span(START, START_ASLEEP, &s->started, &s->begun);
 		note_span(END, END_ASLEEP, &s->ended, &gone);
