@@ -213,7 +213,8 @@ static int take_back(struct bperf_leader *leader, const struct pool_entry *pool_
 
 	if (leader->cgroups[pos].id != pool_entry->id)
 		return 0;
-	if (!scope_set__is_pool_entry(c, now)) {
+	if (!scope_set__is_pool_entry(c, now) && scope_set__is_pool_entry(c, scope_set) &&
+	    c->scope_set[scope_set].state == REG_READY) {
 		__atomic_store_n(&c->scope_set[scope_set].parent, now, __ATOMIC_RELEASE);
 		__atomic_store_n(&leader->cgroups[pos].scope_set, scope_set, __ATOMIC_RELEASE);
 	}
