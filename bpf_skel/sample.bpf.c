@@ -92,13 +92,14 @@ struct bpf_perf_event_data {
 
 #define PF_KTHREAD 0x00200000
 
-/* A sample, with all that any session's key has. */
+/* A sample, with all that any session's key has. The key comes first: a pointer to it is one to the sample. */
 struct sample {
-	struct sample_cpu *here;
 	struct sample_key key;
+	struct sample_cpu *here;
 	__u64 hash[2]; /* of the key in SAMPLE_FORM_IP and SAMPLE_FORM_STACKS; 0: not needed yet */
-	__u64 want;    /* bit per sampler */
+	__u64 want;    /* bit per sampler, from `next` on */
 	__u64 weight;
+	__u32 next;
 	__u32 cpu;
 	__u32 is_idle;
 	__u32 slot; /* a copy of `slot`, which is volatile */
@@ -171,26 +172,31 @@ static __always_inline __u64 find_samplers(const struct sample_plan *plan, __u64
 
 /* --- ranges --- */
 
+#define BORDER_BYTES sizeof(struct sample_border)
+
 /*
- * Return: the samplers that have an address in their ranges. The first border is at 0 steps, so an address
- * before it is found there and compared once more.
+ * Return: the samplers that have an address in their ranges. Positions are in bytes. No address is before
+ * the first border, which is at 0.
  */
 static __always_inline __u64 samplers_at(const struct sample_plan *plan, __u64 address)
 {
 	const volatile struct sample_ranges *ranges = &plan->ranges;
 	const struct sample_range_half *half = (const void *)&ranges->half[ranges->in_use & 1];
-	const struct sample_border *border = half->border;
+	const void *borders = half->border;
+	const struct sample_border *border;
 	__u32 low = 0, next;
 
-	asm volatile("" : "+r"(border)); /* not another address in each turn */
+	asm volatile("" : "+r"(borders)); /* not another address in each turn */
 	/* The verifier sees that the step is 0 in the end. */
-	for (__u32 step = half->step % (2 * MAX_SAMPLE_BORDERS); step; step >>= 1) {
-		next = low + step;
-		if (border[next % MAX_SAMPLE_BORDERS].start <= address)
+	for (__u32 step = half->step % (2 * MAX_SAMPLE_BORDERS * BORDER_BYTES);
+	     step >= BORDER_BYTES; step >>= 1) {
+		next = (low + step) & ((MAX_SAMPLE_BORDERS - 1) * BORDER_BYTES);
+		border = borders + next;
+		if (border->start <= address)
 			low = next;
 	}
-	border += low % MAX_SAMPLE_BORDERS;
-	return border->start <= address ? border->samplers : 0;
+	border = borders + low;
+	return border->samplers;
 }
 
 /* --- stacks --- */
@@ -231,7 +237,8 @@ __attribute__((noinline)) int is_same_stack(const struct sample_cpu *here, __u32
 
 /*
  * Enter the stack behind the head into the store, unless it is there. One that is there in the older
- * half of the ring is entered again, so that readers have at least half a round's time.
+ * half of the ring is entered again, so that readers have at least half a round's time. One that is found
+ * becomes the first to be looked at.
  *
  * Return: how far behind the head it is in the store.
  */
@@ -244,14 +251,17 @@ __attribute__((noinline)) __u64 enter_stack(struct sample_cpu *here)
 		return 0;
 	head = here->head;
 	off = head % STORE_WORDS;
-	first = victim = here->words[off] >> (64 - STORE_INDEX_BITS);
+	first = victim = (here->words[off] >> (64 - STORE_INDEX_BITS)) & -STORE_WAYS;
 	for (__u32 way = 0; way < STORE_WAYS; way++) {
-		__u32 place = (first + way) % (1 << STORE_INDEX_BITS);
+		__u32 place = first + way;
 		__u64 pos = here->index[place];
 
 		/* Another stack may be in its place, or it is too old. */
-		if (pos && head - pos <= STORE_WORDS / 2 && is_same_stack(here, off, pos))
+		if (pos && head - pos <= STORE_WORDS / 2 && is_same_stack(here, off, pos)) {
+			here->index[place] = here->index[first];
+			here->index[first] = pos;
 			return head - pos;
+		}
 		if (pos < oldest) {
 			oldest = pos;
 			victim = place;
@@ -338,8 +348,14 @@ static __always_inline struct sample_row *row_of(struct sample_table *table, __u
 	return &table->rows[table->half & 1][hash % SAMPLE_ROWS];
 }
 
+static __always_inline bool is_row_of(const struct sample_row *row, const struct sample_key *key,
+				      __u32 words)
+{
+	return row->nr && !difference(&row->key, key, words);
+}
+
 /*
- * Add a sample to the first row that its hash leads to, if that is the row of its key.
+ * Add a sample to one of the first two rows that its hash leads to, if that is the row of its key.
  *
  * @hash: of the sample's key in the table's form, which has these words; 0: not known yet
  */
@@ -351,8 +367,15 @@ static __always_inline bool add_to_first(struct sample *sample, struct sample_ta
 	if (!*hash)
 		*hash = hash_of(&sample->key, words);
 	row = row_of(table, *hash);
-	if (!row->nr || difference(&row->key, &sample->key, words))
-		return false;
+	asm volatile("" : "+r"(row)); /* not another address for each word */
+	if (!is_row_of(row, &sample->key, words)) {
+		if (!row->nr)
+			return false;
+		row = row_of(table, *hash + 1);
+		asm volatile("" : "+r"(row));
+		if (!is_row_of(row, &sample->key, words))
+			return false;
+	}
 	row->nr++;
 	row->weight += weight;
 	return true;
@@ -418,7 +441,7 @@ __attribute__((noinline)) int add_to_any(struct sample_table *table, const struc
 	return 0;
 }
 
-/* Mostly a row of the key is there, and its hash leads to it. */
+/* Mostly a row of the key is there, and is one of the first two that its hash leads to. */
 static __always_inline void add_to_rows(struct sample *sample, struct sample_table *table,
 					struct sample_event *event, __u64 weight)
 {
@@ -468,7 +491,7 @@ static const __u8 positions[64] = {
 /* clang 14 crashes on __builtin_ctzll(). */
 static __always_inline __u32 lowest_bit(__u64 word)
 {
-	/* That of most samplers. */
+	/* Samplers take the lowest places, so mostly the next one is the one behind the last. */
 	if (word & 1)
 		return 0;
 	return positions[(word & -word) * DE_BRUIJN >> 58];
@@ -502,15 +525,19 @@ static __always_inline void give_to(struct sample *sample, __u32 sampler)
 static __attribute__((noinline)) long give(__u32 i __attribute__((unused)), struct sample *sample)
 {
 	__u64 want = sample->want;
+	__u32 next = sample->next, skipped;
 
 #pragma clang loop unroll(full)
 	for (__u32 nr = 0; nr < GIVEN_TO; nr++) {
-		give_to(sample, lowest_bit(want));
-		want &= want - 1;
+		skipped = lowest_bit(want);
+		next += skipped;
+		give_to(sample, next++);
+		want = want >> skipped >> 1;
 		if (!want)
 			return 1;
 	}
 	sample->want = want;
+	sample->next = next;
 	return 0;
 }
 
@@ -691,8 +718,9 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		take_stacks(ctx, &sample, is_user, !is_between && !(task->flags & PF_KTHREAD),
 			    needs);
 	/* Mostly there is one. */
-	give_to(&sample, lowest_bit(want));
-	sample.want = want & (want - 1);
+	sample.next = lowest_bit(want);
+	sample.want = want >> sample.next >> 1;
+	give_to(&sample, sample.next++);
 	if (sample.want)
 		bpf_loop(MAX_SAMPLERS / GIVEN_TO, give, &sample, 0);
 	return 0;

@@ -29,7 +29,7 @@
 #define STACK_HEADER	 2
 #define STACK_WORDS	 (STACK_HEADER + STACK_FRAMES)
 #define STORE_INDEX_BITS 12
-#define STORE_WAYS	 4
+#define STORE_WAYS	 4 /* a power of two */
 
 /* The second word of a stack's header. */
 #define STACK_NR(word)	   ((__u32)(word)&0xff)
@@ -187,9 +187,10 @@ struct sampler_place {
 
 /*
  * The ranges of addresses that sessions restrict themselves to, all together. From a border on, up to the
- * next one, an address is in the ranges of the same sessions. Before the first it is in none.
+ * next one, an address is in the ranges of the same sessions. The first is at 0.
  */
 #define MAX_SAMPLE_BORDERS 2048
+#define MAX_SAMPLE_RANGES  ((MAX_SAMPLE_BORDERS - 1) / 2)
 
 struct sample_border {
 	__u64 start;
@@ -198,7 +199,7 @@ struct sample_border {
 
 struct sample_range_half {
 	__u32 nr;
-	__u32 step; /* the highest power of two that is not above nr */
+	__u32 step; /* bytes of as many borders as the highest power of two below nr; 0: nr is 0 or 1 */
 	struct sample_border border[MAX_SAMPLE_BORDERS]; /* sorted, those behind nr at the end */
 };
 

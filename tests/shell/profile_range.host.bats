@@ -96,7 +96,7 @@ blend_forever() {
 	# Ranges that touch are one.
 	local many
 	mapfile -t many < <(seq -f '%.0f' 2000 3100 | sed 's/.*/--range=&000-&010/')
-	refused 1 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "${many[@]}" -- touch "$T/run" <<<"perf profile: too many ranges: all sessions together have at most 1024"
+	refused 1 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "${many[@]}" -- touch "$T/run" <<<"perf profile: too many ranges: all sessions together have at most 1023"
 	refute test -e "$T/run"
 }
 

@@ -268,7 +268,8 @@ static void an_address_is_in_the_ranges_of_its_sessions(void **state)
 		assert_int_equal(sample_ranges__set(shared, i, NULL), 0);
 		address_ranges__clear(&own[i]);
 	}
-	assert_int_equal(shared->half[shared->in_use].nr, 0);
+	/* The border at 0 stays. */
+	assert_int_equal(shared->half[shared->in_use].nr, 1);
 	free(shared);
 }
 
@@ -280,9 +281,14 @@ static void ranges_without_room_change_nothing(void **state)
 	(void)state;
 	assert_non_null(shared);
 	assert_int_equal(address_ranges__add(&few, 5, 9), 0);
-	for (uint64_t i = 0; i <= MAX_SAMPLE_BORDERS / 2; i++)
+	for (uint64_t i = 1; i < MAX_SAMPLE_RANGES; i++)
 		assert_int_equal(address_ranges__add(&many, 10 * i, 10 * i + 3), 0);
 	assert_int_equal(sample_ranges__set(shared, 3, &few), 0);
+	/* There is room for all but the last. */
+	assert_int_equal(sample_ranges__set(shared, 4, &many), 0);
+	assert_int_equal(sample_ranges__set(shared, 4, NULL), 0);
+	assert_int_equal(
+		address_ranges__add(&many, 10 * MAX_SAMPLE_RANGES, 10 * MAX_SAMPLE_RANGES + 3), 0);
 	assert_int_equal(sample_ranges__set(shared, 4, &many), -ENOSPC);
 	assert_int_equal(sample_ranges__at(shared, 5), 1 << 3);
 	assert_int_equal(sample_ranges__at(shared, 2), 0);

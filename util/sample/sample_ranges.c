@@ -69,11 +69,12 @@ static int merge(const struct sample_range_half *old, struct sample_range_half *
 {
 	uint64_t *list __cleanup(free_ptr) = NULL, last = 0;
 	size_t nr_listed;
-	uint32_t nr = 0;
+	uint32_t nr = 1;
 
 	list = list_borders(old, ranges, &nr_listed);
 	if (!list)
 		return -ENOMEM;
+	new->border[0] = (struct sample_border){};
 	for (size_t i = 0; i < nr_listed; i++) {
 		uint64_t samplers = samplers_at(old, list[i]) & ~bit;
 
@@ -89,7 +90,7 @@ static int merge(const struct sample_range_half *old, struct sample_range_half *
 	new->nr = nr;
 	for (uint32_t i = nr; i < MAX_SAMPLE_BORDERS; i++)
 		new->border[i] = (struct sample_border){UINT64_MAX, 0};
-	new->step = nr ? 1U << (31 - __builtin_clz(nr)) : 0;
+	new->step = nr > 1 ? sizeof(*new->border) << (31 - __builtin_clz(nr - 1)) : 0;
 	return 0;
 }
 

@@ -273,8 +273,7 @@ int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ra
 	}
 	capability__lower();
 	if (err == -ENOSPC)
-		pr_err("too many ranges: all sessions together have at most %d",
-		       MAX_SAMPLE_BORDERS / 2);
+		pr_err("too many ranges: all sessions together have at most %d", MAX_SAMPLE_RANGES);
 	else if (err)
 		pr_err("cannot set ranges: %s", strerror(-err));
 	return err;
