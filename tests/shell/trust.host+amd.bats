@@ -27,8 +27,10 @@ record() {
 	echo "$LOCK"/leader_*
 }
 
-# counts [OPTION...] : a shared run, else of all CPUs, counts right, and says nothing
+# counts [OPTION...] : a shared run, else of all CPUs, counts right, and says nothing. Not beside sessions that
+# tests stop with the protocol's lock: it would name them.
 counts() {
+	own_the_tasks
 	[ $# != 0 ] || set -- -a
 	timeout 300 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults "$@" \
 		"$WORKLOADS/faults" 700 2>"$T/err"
