@@ -2,6 +2,7 @@
 #include "util/lib/address_ranges.h"
 
 #include "util/lib/array.h"
+#include "util/lib/sorted.h"
 
 #include <errno.h>
 
@@ -45,17 +46,9 @@ void address_ranges__sort(struct address_ranges *ranges)
 
 bool address_ranges__has(const struct address_ranges *ranges, uint64_t address)
 {
-	int low = 0, high = ranges->nr;
+	int at = (int)array__nr_up_to(ranges->ranges, ranges->nr, end, address);
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (ranges->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ranges->nr && ranges->ranges[low].start <= address;
+	return at < ranges->nr && ranges->ranges[at].start <= address;
 }
 
 void address_ranges__clear(struct address_ranges *ranges)

@@ -3,6 +3,7 @@
 
 #include "util/bperf/crash_point.h"
 #include "util/lib/address_ranges.h"
+#include "util/lib/sorted.h"
 #include "util/lib/util.h"
 
 #include <errno.h>
@@ -19,18 +20,9 @@ static uint32_t nr_borders(const struct sample_range_half *half)
 
 static uint64_t samplers_at(const struct sample_range_half *half, uint64_t address)
 {
-	uint32_t low = 0, high = nr_borders(half);
+	size_t nr = array__nr_up_to(half->border, nr_borders(half), start, address);
 
-	/* The first border above the address. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (half->border[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? half->border[low - 1].samplers : 0;
+	return nr ? half->border[nr - 1].samplers : 0;
 }
 
 uint64_t sample_ranges__at(const struct sample_ranges *shared, uint64_t address)

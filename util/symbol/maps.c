@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/maps.h"
 
+#include "util/lib/sorted.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -32,17 +34,7 @@ void maps__put(struct maps *maps)
 /* Return: the position of the first mapping that ends behind an address. */
 static int first_behind(const struct maps *maps, uint64_t address)
 {
-	int low = 0, high = maps->nr;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (maps->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (int)array__nr_up_to(maps->ranges, maps->nr, end, address);
 }
 
 const struct map_range *maps__find(const struct maps *maps, uint64_t address)

@@ -2,6 +2,7 @@
 #include "util/symbol/nested_ranges.h"
 
 #include "util/lib/array.h"
+#include "util/lib/sorted.h"
 
 #include <errno.h>
 
@@ -47,17 +48,7 @@ void nested_ranges__sort(struct nested_ranges *set)
 /* Return: the last range that starts at or before an address; -1: none */
 static int last_before(const struct nested_ranges *set, uint64_t address)
 {
-	int low = 0, high = set->nr;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (set->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return (int)array__nr_up_to(set->ranges, set->nr, start, address) - 1;
 }
 
 int nested_ranges__find(const struct nested_ranges *set, uint64_t address)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/symbol_table.h"
 
+#include "util/lib/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,17 +127,7 @@ void symbol_table__sort(struct symbol_table *table)
 /* Return: the last symbol that starts at or before an address; -1: none */
 static ssize_t last_before(const struct symbol_table *table, uint64_t address)
 {
-	size_t low = 0, high = table->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (ssize_t)low - 1;
+	return (ssize_t)array__nr_up_to(table->symbols, table->nr, start, address) - 1;
 }
 
 /* How many symbols before an address may be inside of the one around it, as labels of assembly are. */
