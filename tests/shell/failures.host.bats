@@ -103,6 +103,38 @@ with_files() {
 	grep -q '^perf stat: cannot share events: .*\(Cannot allocate memory\|too little memory\)' "$err"
 }
 
+# with_memory KB COMMAND... : the same with so much address space
+with_memory() {
+	local kb=$1
+	shift
+	err=$BATS_TEST_TMPDIR/err status=0
+	prlimit --as=$((kb * 1024)) timeout 60 "$@" >/dev/null 2>"$err" 3>&- || status=$?
+}
+
+@test "with any address space, a command works, or one line has the reason" {
+	local kb least=4000 command
+	local share="--bpf-counters --bpf-attr-map $ATTR_MAP"
+	local -a commands=("bperf list --bpf-attr-map $ATTR_MAP" "stat -e page-faults true"
+		"stat $share -a -e page-faults true" "stat $share -a -e page-faults --for-each-cgroup / true"
+		"profile --bpf-attr-map $ATTR_MAP -a -e cpu-clock --timeout 20")
+	# with less, the loader cannot start perf
+	while with_memory $least perf version && [ "$status" = 127 ]; do
+		least=$((least + 16))
+	done
+	for kb in $(seq $least 16 $((least + 112))) $(seq 5600 400 8000) 10000 12000 15600 24000 32000 64000; do
+		for command in "${commands[@]}"; do
+			with_memory "$kb" perf $command
+			[ "$status" != 0 ] || continue
+			echo "$command with $kb KB: status $status"
+			cat "$err"
+			# the second one while perf reads its options
+			[ "$status" = 1 ] || [ "$status" = 129 ]
+			grep -q '^perf [a-z]*: .*\(out of memory\|Cannot allocate memory\|too little memory\)' "$err"
+			[ "$(wc -l <"$err")" -le 2 ]
+		done
+	done
+}
+
 @test "a session with too little memory for the sums leaves those of others alone" {
 	local T=$BATS_TEST_TMPDIR counted sessions=0 kb
 	mkfifo "$T/go"

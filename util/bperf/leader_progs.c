@@ -315,14 +315,18 @@ int leader_progs__load(struct bperf_leader *leader, enum prog_kind kind)
 
 /* --- errors --- */
 
-/* libbpf reports all that can be wrong with the kernel's BTF by one errno: look again. NULL: nothing. */
-static const char *wrong_with_btf(void)
+/*
+ * libbpf reports all that can be wrong with the kernel's BTF by one errno: look again. Return: a reason, and
+ * its -errno in @err; NULL: nothing is wrong.
+ */
+static const char *wrong_with_btf(int *err)
 {
 	struct btf *btf = btf__parse_raw(KERNEL_BTF);
-	int err = errno;
 
 	if (!btf)
-		return err == ENOMEM ?
+		*err = errno == ENOMEM ? -ENOMEM : -EINVAL;
+	if (!btf)
+		return *err == -ENOMEM ?
 			       " (too little memory to read the kernel's BTF: raise the limit with ulimit -v)" :
 			       " (the kernel's BTF, kernel/btf/vmlinux below /sys, is empty or cut off: mount sysfs there again)";
 	btf__free(btf);
@@ -333,6 +337,7 @@ void leader_progs__explain(int err)
 {
 	char *missing __cleanup(free_ptr) = capability__missing_to_share();
 	const char *why = "", *btf;
+	char text[128];
 
 	if ((err == -EPERM || err == -EACCES) && missing)
 		why = " (needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: run as root)";
@@ -340,9 +345,11 @@ void leader_progs__explain(int err)
 		why = " (we may, as far as we know: a user namespace, whose capabilities are not the machine's, lockdown, or a security module)";
 	else if (access(KERNEL_BTF, F_OK))
 		why = " (this kernel has no BTF: it needs CONFIG_DEBUG_INFO_BTF)";
-	else if ((btf = wrong_with_btf()))
+	else if ((btf = wrong_with_btf(&err)))
 		why = btf;
 	else if (err == -EINVAL || err == -ENOTSUP || err == -EOPNOTSUPP)
 		why = " (kernel too old, or without a BPF JIT: needs Linux 6.1 and net.core.bpf_jit_enable=1; -vv has the verifier's words)";
-	pr_err("cannot share events: loading the BPF programs failed: %s%s", strerror(-err), why);
+	/* libbpf has errors of its own. */
+	libbpf_strerror(err, text, sizeof(text));
+	pr_err("cannot share events: loading the BPF programs failed: %s%s", text, why);
 }

@@ -219,13 +219,13 @@ static int add_live(struct scope_counter *base)
 
 		err = scope < 0 ? scope : 0;
 	}
+	/* The kernel hides cgroups, and a message was printed. */
+	if (err)
+		return err == -EOPNOTSUPP ? COUNT_OTHERWISE : err;
 	/* The session that was woken may be gone. */
 	self->nr_created = cgroup_pool__begin_look(leader);
 	self->missed = cgroup_pool__nr_missed(leader);
-	if (!err && self->list->follows)
-		err = cgroup_pool__watch(leader, self->nr_created);
-	/* The kernel hides cgroups, and a message was printed. */
-	return err == -EOPNOTSUPP ? COUNT_OTHERWISE : err;
+	return self->list->follows ? cgroup_pool__watch(leader, self->nr_created) : 0;
 }
 
 /* --- operations --- */

@@ -110,9 +110,15 @@ static int add_file(struct definitions *defs, const char *path, const char *pmu,
 		.pmu = pmu,
 		.is_standard = is_standard,
 	};
-	for (c = file->topic; c && *c; c++)
+	if (!file->path || !file->topic) {
+		free(file->path);
+		free(file->topic);
+		defs->nr_files--;
+		return -ENOMEM;
+	}
+	for (c = file->topic; *c; c++)
 		*c = *c == '-' ? ' ' : *c;
-	return file->path && file->topic ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)

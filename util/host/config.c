@@ -185,6 +185,8 @@ int config__load(struct config *config)
 	if (err || !home || !*home)
 		return err;
 	path = config_file__of_user();
+	if (!path)
+		pr_err("out of memory");
 	return path ? config_file__read(path, set, NULL, &settings) : -ENOMEM;
 }
 

@@ -14,6 +14,7 @@ static const char *msg_prefix = "perf";
 static int msg_level, msg_least_level;
 static enum msg_hidden msg_hidden;
 static unsigned int msg_nr_errors;
+static bool has_lost_message;
 
 /* While nr_holds is not 0, messages are collected in a stream. */
 static int nr_holds;
@@ -190,14 +191,24 @@ static const char *remedy(const char *text)
 	return "";
 }
 
+/* Without memory no message can be escaped. One line stands for all of them: stderr has no buffer. */
+static void report_lost_message(void)
+{
+	if (!has_lost_message)
+		fprintf(stderr, "%s: out of memory\n", msg_prefix);
+	has_lost_message = true;
+}
+
 /* Write a line at once, so that lines of several processes do not mix. */
 static void vsay(FILE *(*to)(void), const char *fmt, va_list ap)
 {
 	char *text __cleanup(free_ptr) = format(fmt, ap);
 	char *prefix __cleanup(free_ptr) = program__rename(msg_prefix);
 
-	if (!text)
+	if (!text) {
+		report_lost_message();
 		return;
+	}
 	fprintf(to(), "%s: %s%s\n", prefix ? prefix : msg_prefix, text, remedy(text));
 }
 

@@ -381,8 +381,9 @@ int parse_options__parse(const struct option_row *rows, const char *usage, void 
 
 	save_initial(rows, ctx, initial);
 	if (make_tables(rows, &t)) {
+		pr_err("out of memory");
 		free_tables(&t);
-		return ret;
+		return -OPTIONS_FAILED_STATUS;
 	}
 	opterr = 0;
 	optind = 0;

@@ -35,8 +35,9 @@ struct option_row {
 	void (*cancel)(void *ctx);
 };
 
-#define OPTIONS_USAGE_STATUS 129 /* wrong usage, and -h */
-#define OPTIONS_LIST_STATUS  130 /* --list-opts */
+#define OPTIONS_FAILED_STATUS 1	  /* out of memory */
+#define OPTIONS_USAGE_STATUS  129 /* wrong usage, and -h */
+#define OPTIONS_LIST_STATUS   130 /* --list-opts */
 
 /**
  * parse_options__parse() - parse options up to the first other argument
