@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 15
+#define LEADER_LAYOUT 16
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -212,8 +212,8 @@ enum pool_state {
 struct pool_entry {
 	__u32 state; /* enum pool_state */
 	__u32 scope_set;
-	__u32 pos; /* the position reserved in `cgroups` */
-	__u32 pad;
+	__u32 pos;	 /* the position reserved in `cgroups` */
+	__u32 is_passed; /* counted in nr_passed of the sessions that have not looked at it */
 	/*
 	 * Its number plus 1: written last, and set to 0 before anything else changes. A reader
 	 * whose number is the same before and after has a consistent copy; otherwise it was

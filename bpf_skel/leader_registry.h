@@ -43,7 +43,7 @@ struct reg_session {
 	__u64 start_ns; /* CLOCK_MONOTONIC of its registration */
 	char comm[16];
 	__u64 nr_seen;	 /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
-	__u64 nr_passed; /* pool entries reclaimed since then that it has not seen */
+	__u64 nr_passed; /* pool entries since then that were to be reclaimed before it saw them */
 };
 
 enum pair_link { PAIR_LEAVE, PAIR_ENTER, NR_PAIR_LINKS }; /* in the order of attaching */

@@ -296,6 +296,35 @@ counts_in() {
 	wait_for no_leader
 }
 
+@test "a watcher reports a new cgroup that another session died giving up, once" {
+	make_top
+	local step watches counted
+	for step in pool-entry-passed cgroup-removed pool-entry-retired; do
+		echo "$step" >&2
+		start_run watches -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/n*,$name"
+		watches=$run_pid
+		wait_for has_interval watches
+		kill -STOP "$watches"
+		gives_up_until "$step" "$top/n"
+		# No session has repaired that yet: unless it died at the first step, its parent alone has these.
+		bash -c "echo \$\$ >$top/n/cgroup.procs && exec $WORKLOADS/faults 3000"
+		shared -a -x, -o /dev/null -e page-faults --for-each-cgroup "$name" true
+		kill -CONT "$watches"
+		wait_for grep -q "$name/n" "$T/watches.csv"
+		begin_witness
+		bash -c "echo \$\$ >$top/n/cgroup.procs && exec $WORKLOADS/faults 1000"
+		end_witness
+		end_run "$watches" INT 130
+		counted=$(value page-faults:u "$name/n" "$T/watches.csv")
+		echo "$counted" >&2
+		in_range "${counted%.*}" $((1000 - $(missed events cgroup "$top/n"))) 4300
+		grep -v 'no cgroup matches' "$T/watches.err" |
+			diff - <(echo "perf stat: 1 new cgroups were found late: their first activity is counted for their parents only")
+		rmdir "$top/n"
+	done
+	wait_for no_leader
+}
+
 @test "a new cgroup is counted right after another session failed to give it up" {
 	make_top
 	local watches fails fd=0

@@ -350,6 +350,7 @@ static int offer(struct bperf_leader *leader, int set, __u64 nr_created, int hal
 			return scope_set;
 		pool_entry->pos = pos;
 		pool_entry->scope_set = scope_set;
+		pool_entry->is_passed = 0;
 		leader->cgroups[pos].scope_set = scope_set;
 		__atomic_store_n(&leader->cgroups[pos].id, CGROUP_RESERVED, __ATOMIC_RELEASE);
 		__atomic_store_n(&pool_entry->state, POOL_READY, __ATOMIC_SEQ_CST);
@@ -399,28 +400,40 @@ static __u64 least_seen(const struct registry *reg)
 	return least;
 }
 
-/* Count a pool entry as passed for each session that has not looked at it. */
-static void note_passed(struct registry *reg, __u64 created_nr)
+/*
+ * Count a pool entry as passed for each session that has not looked at it, once. From here on its cgroup may
+ * count for those above it only, whether this session ends the reclaim or dies.
+ */
+static void note_passed(struct registry *reg, struct pool_entry *pool_entry)
 {
+	__u64 created_nr = pool_entry->created_nr;
+
+	if (pool_entry->is_passed)
+		return;
 	for (int i = 0; i < MAX_SESSIONS; i++) {
 		struct reg_session *session = &reg->session[i];
 
 		if (session->nr_seen && session->nr_seen <= created_nr)
 			session->nr_passed++;
 	}
+	__atomic_store_n(&pool_entry->is_passed, 1, __ATOMIC_RELEASE);
+	crash_point__reach("pool-entry-passed");
 }
 
 /* Have the pool entries in [first, end) count for those above them only; hide those that no scope needs. */
 static int retire(struct bperf_leader *leader, __u64 first, __u64 end, const struct id_map *needed)
 {
+	__u64 seen = least_seen(leader->registry);
 	int err = 0;
 
 	for (__u64 n = first; n < end && !err; n++) {
-		const struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
+		struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
 		__u32 pos = cgroup_pool__pos(pool_entry), parent;
 
 		if (!is_reclaimed(pool_entry, end))
 			continue;
+		if (pool_entry->created_nr > seen)
+			note_passed(leader->registry, pool_entry);
 		if (id_map__get(needed, pool_entry->id) < 0)
 			err = cgroup_table__hide(leader, pool_entry->id);
 		parent = cgroup_table__scope_set(leader, pos);
@@ -457,7 +470,6 @@ static void release(struct bperf_leader *leader, struct pool_entry *pool_entry, 
 static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 {
 	struct id_map needed = {};
-	__u64 seen = least_seen(leader->registry);
 	int err = cgroup_table__read_needed(leader, -2, &needed);
 
 	if (!err)
@@ -468,11 +480,8 @@ static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 	for (__u64 n = first; n < end && !err; n++) {
 		struct pool_entry *pool_entry = &leader->pool[n % MAX_POOL_ENTRIES];
 
-		if (!is_reclaimed(pool_entry, end))
-			continue;
-		if (pool_entry->created_nr > seen)
-			note_passed(leader->registry, pool_entry->created_nr);
-		release(leader, pool_entry, id_map__get(&needed, pool_entry->id) >= 0);
+		if (is_reclaimed(pool_entry, end))
+			release(leader, pool_entry, id_map__get(&needed, pool_entry->id) >= 0);
 	}
 	id_map__clear(&needed);
 	return err;
