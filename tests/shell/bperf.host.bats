@@ -301,6 +301,18 @@ controlled_ends() {
 	done
 }
 
+@test "two events that differ in a late field of the attr only are two" {
+	local field out=$BATS_TEST_TMPDIR/out
+	# as far as this kernel knows them
+	for field in config1 config2 config3 config4; do
+		perf stat -x, --log-fd 4 -e "dummy:u,dummy/$field=1/u" true 4>"$out"
+		! grep -q '^<not supported>' "$out" || break
+		shared -a -x, -o /dev/null -e "dummy/$field=1/,dummy/$field=2/" perf bperf list --bpf-attr-map "$ATTR_MAP" >"$out"
+		tail -n 1 "$out"
+		[ "$(tail -n 1 "$out")" = "1 session shares $((2 * $(nproc))) perf events for 2 events" ]
+	done
+}
+
 @test "a map or lock of another user is not trusted" {
 	/usr/sbin/bpftool map create "$ATTR_MAP" type hash key 144 value 8 entries 4 name foreign
 	chown 65534 "$ATTR_MAP"

@@ -103,6 +103,17 @@ elsewhere() {
 	[ "$(jq '.runs[0].pid < 100' "$T/json")" = true ]
 }
 
+@test "in a pid namespace, a message about the lock gives no pid of another namespace" {
+	# makes the lock
+	shared -x, -o /dev/null -e dummy true
+	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "${ATTR_MAP}_lock"
+	wait_for grep -q ready "$T/holder"
+	unshare -p -f --mount-proc perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" \
+		-e page-faults:u "$WORKLOADS/faults" 700 2>"$T/err"
+	diff - "$T/err" <<<"perf stat: ${ATTR_MAP}_lock is held by a process that cannot be seen from here: counting with events of this session's own"
+	in_range "$(field page-faults:u 1 "$T/out")" 700 1000
+}
+
 @test "-p in a pid namespace takes a pid of that namespace" {
 	mkfifo "$T/in"
 	# The shell is number 1, the counted process 2, perf 3 and so on; the machine's 2 is another.
