@@ -164,6 +164,26 @@ nothing_of_series() {
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
 }
 
+@test "a session prints its counts before it waits for a lock to leave" {
+	local target perf status out=$BATS_TEST_TMPDIR/out
+	for target in -a "-p $$" "-a -j" "-a -r 2"; do
+		# shellcheck disable=SC2086 # words
+		background "$out" env PERF_TEST_LOCK_MS=300000 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
+			$target -o "$out.counts" -e page-faults "$WORKLOADS/waiter" 5
+		perf=$!
+		wait_for grep -q ready "$out"
+		exec 9<"${ATTR_MAP}_lock"
+		flock 9
+		kill -INT "$perf"
+		wait_for waits_for_lock $perf
+		grep -q page-faults "$out.counts"
+		exec 9<&-
+		status=0
+		wait "$perf" || status=$?
+		[ "$status" = 130 ]
+	done
+}
+
 @test "-C counts on that CPU, and :b mixes with plain events" {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -C 0 -x, --log-fd 4 -e page-faults taskset -c 0 "$WORKLOADS/faults" 800 4>"$out"
