@@ -164,6 +164,26 @@ nothing_of_series() {
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
 }
 
+@test "each repeat of -r decides anew whether it can share" {
+	local out=$BATS_TEST_TMPDIR/out
+	shared -x, -o /dev/null -e dummy true
+	background "$out" flock "${ATTR_MAP}_lock" "$WORKLOADS/waiter"
+	wait_for grep -q ready "$out"
+	# The first repeat ends the holder.
+	# shellcheck disable=SC2016 # the inner shell's
+	PERF_TEST_LOCK_MS=100 shared -r 2 -a -x, -o "$out.csv" -e page-faults bash -c '
+		perf bperf list --bpf-attr-map "$1" | tail -n 1 >>"$2.list"
+		kill -KILL -- "-$3" 2>/dev/null
+		exec flock "$1_lock" true' bash "$ATTR_MAP" "$out" $! 2>"$out.err"
+	cat "$out.err"
+	diff - "$out.list" <<-END
+		no events are shared through $ATTR_MAP
+		1 session shares $(nproc) perf events for 1 event
+	END
+	[ "$(grep -c "_lock is held by process .*: counting with events of this session's own" "$out.err")" = 1 ]
+	[ "$(field page-faults 1 "$out.csv")" -gt 0 ]
+}
+
 @test "a session prints its counts before it waits for a lock to leave" {
 	local target perf status out=$BATS_TEST_TMPDIR/out
 	for target in -a "-p $$" "-a -j" "-a -r 2"; do
