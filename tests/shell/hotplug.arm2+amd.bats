@@ -330,7 +330,7 @@ share_of1() {
 
 @test "a session that dies while reopening events does no harm" {
 	faults=$(alone 300)
-	for step in event-dropped event-renewed event-reopened; do
+	for step in event-dropped event-renewed event-reopened event-current; do
 		echo "# $step"
 		start_run long -C 1 -e '{page-faults,dummy},cs'
 		kill -STOP "$run_pid"

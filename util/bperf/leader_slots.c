@@ -190,6 +190,7 @@ int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu
 	/* From now on programs read the events, and the sync begins slices with them. */
 	if (!err)
 		leader_slots__set_done(leader, first, nr, cpu, epoch);
+	crash_point__reach("event-current");
 	/* Programs that charge tasks were loaded if ever a session counted some. */
 	leader_progs__hold(leader, PROGS_TASKS);
 	if (!err)
