@@ -358,6 +358,34 @@ samples_or_ends() {
 	in_range "$(share blend_b "$T/json")" 20 60
 }
 
+# interrupt_again PID FILE : send another SIGINT while the process holds them back and has none; true when the
+# profile is in the file
+interrupt_again() {
+	! grep -q "stand for" "$2" || return 0
+	awk '/^ShdPnd:/ { has = $2 ~ /[2367abef]$/ } /^SigBlk:/ { holds = $2 ~ /[2367abef]$/ }
+		END { exit !holds || has }' "/proc/$1/status" && kill -INT "$1"
+	return 1
+}
+
+@test "a second Ctrl-C prints the profile without the names that take long" {
+	local blend pid keeper
+	background "$T/blend" blend 100000000
+	blend=$!
+	background "$T/out" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 1000 -p "$blend"
+	pid=$!
+	wait_for pgrep -P "$pid" -x perf-symbols
+	keeper=$(pgrep -P "$pid" -x perf-symbols)
+	wait_for ls "$ATTR_MAP"
+	ran 0.5 "$blend"
+	wait_for pgrep -P "$keeper"
+	kill -STOP "$(pgrep -P "$keeper")"
+	kill -INT "$pid"
+	wait_for interrupt_again "$pid" "$T/out"
+	wait "$pid"
+	grep -qE ' blend +\[\.\] blend\+0x' "$T/out"
+	grep -qx "perf profile: finding names was interrupted: not all functions have one" "$T/out"
+}
+
 @test "code of a JIT compiler has the names of its perf map" {
 	jit 100000 &
 	jobs_started+=($!)

@@ -232,6 +232,60 @@ static void test_a_worker_that_dies_is_replaced(void **state __unused)
 	symbol_process__stop(process);
 }
 
+/* Ask for the description of this program. */
+static int describe(struct symbol_process *process)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), err;
+	struct elf_description file;
+	bool is_debug_file;
+
+	err = symbol_process__describe(process, fd, -1, &file, &is_debug_file);
+	close(fd);
+	return err;
+}
+
+static void test_a_worker_that_hangs_is_replaced(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start(false);
+	pid_t first = worker();
+
+	symbol_process__limit(process, &(struct symbol_limits){1000, SYMBOL_REQUEST_MS});
+	kill(first, SIGSTOP);
+	assert_int_equal(describe(process), -ETIMEDOUT);
+	assert_int_not_equal(worker(), first);
+	symbol_process__limit(process,
+			      &(struct symbol_limits){SYMBOL_SILENT_MS, SYMBOL_REQUEST_MS});
+	assert_knows(process);
+	symbol_process__stop(process);
+}
+
+static void test_a_worker_that_answers_without_end_is_replaced(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start(false);
+	pid_t first = worker();
+
+	symbol_process__limit(process, &(struct symbol_limits){SYMBOL_SILENT_MS, 0});
+	assert_int_equal(describe(process), -ETIMEDOUT);
+	assert_int_not_equal(worker(), first);
+	symbol_process__limit(process,
+			      &(struct symbol_limits){SYMBOL_SILENT_MS, SYMBOL_REQUEST_MS});
+	assert_knows(process);
+	symbol_process__stop(process);
+}
+
+static void test_without_a_worker_and_a_keeper_that_runs_perf_goes_on(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start(false);
+	pid_t first = worker(), keeper = child_of(getpid());
+
+	symbol_process__limit(process, &(struct symbol_limits){100, SYMBOL_REQUEST_MS});
+	kill(first, SIGSTOP);
+	kill(keeper, SIGSTOP);
+	assert_int_equal(describe(process), -ETIMEDOUT);
+	assert_int_equal(describe(process), -EPIPE);
+	symbol_process__stop(process);
+}
+
 static void test_without_a_keeper_there_are_no_names(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
@@ -385,6 +439,9 @@ int main(void)
 		cmocka_unit_test(test_without_libdw_there_are_no_lines),
 		cmocka_unit_test(test_many_addresses_keep_their_indices),
 		cmocka_unit_test(test_a_worker_that_dies_is_replaced),
+		cmocka_unit_test(test_a_worker_that_hangs_is_replaced),
+		cmocka_unit_test(test_a_worker_that_answers_without_end_is_replaced),
+		cmocka_unit_test(test_without_a_worker_and_a_keeper_that_runs_perf_goes_on),
 		cmocka_unit_test(test_without_a_keeper_there_are_no_names),
 		cmocka_unit_test(test_the_worker_is_confined),
 		cmocka_unit_test(test_damaged_files_have_no_names_and_do_no_harm),

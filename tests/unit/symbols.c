@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "util/symbol/map_events.h"
 #include "util/symbol/maps.h"
 #include "util/symbol/process_table.h"
+#include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbols.h"
 
@@ -541,6 +543,69 @@ static void test_code_without_a_symbol_is_file_and_offset(void **state __unused)
 	close(fd);
 }
 
+/* Stop the process that reads files. */
+static void stop_worker(void)
+{
+	char *children = xasprintf("/proc/self/task/%d/children", getpid());
+	char *text = read_file(children, NULL);
+	char *workers = xasprintf("/proc/%d/task/%d/children", atoi(text), atoi(text));
+
+	free(text);
+	while ((text = read_file(workers, NULL)) && !atoi(text))
+		free(text);
+	kill(atoi(text), SIGSTOP);
+	free(text);
+	free(children);
+	free(workers);
+}
+
+static void test_a_file_that_cannot_be_read_in_time_has_no_names(void **state __unused)
+{
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct process_key key = self();
+	struct place_name name;
+
+	symbol_process__limit(symbols__reader(symbols), &(struct symbol_limits){1000, 10000});
+	stop_worker();
+	name = name_at(symbols, &key, (uintptr_t)known_function, false);
+	assert_int_equal(strncmp(name.name, "symbols+0x", 10), 0);
+	assert_true(name.is_unknown);
+	/* Other files have theirs. */
+	symbol_process__limit(symbols__reader(symbols), &(struct symbol_limits){10000, 10000});
+	assert_false(name_at(symbols, &key, (uintptr_t)getpagesize, false).is_unknown);
+	symbols__delete(symbols);
+}
+
+static volatile sig_atomic_t nr_signals;
+
+static void count_signal(int sig __unused)
+{
+	nr_signals++;
+}
+
+static void test_a_signal_cuts_short_what_takes_long(void **state __unused)
+{
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct process_key key = self();
+	struct place_name name;
+	sigset_t term;
+
+	signal(SIGTERM, count_signal);
+	symbol_process__limit(symbols__reader(symbols), &(struct symbol_limits){600000, 600000});
+	stop_worker();
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	raise(SIGTERM);
+	name = name_at(symbols, &key, (uintptr_t)known_function, false);
+	assert_int_equal(strncmp(name.name, "symbols+0x", 10), 0);
+	assert_int_equal(nr_signals, 0);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	assert_int_equal(nr_signals, 1);
+	signal(SIGTERM, SIG_DFL);
+	symbols__delete(symbols);
+}
+
 static void put_perf_map(const char *path, mode_t mode, uid_t owner, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -680,6 +745,8 @@ int main(void)
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
 		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
 		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),
+		cmocka_unit_test(test_a_file_that_cannot_be_read_in_time_has_no_names),
+		cmocka_unit_test(test_a_signal_cuts_short_what_takes_long),
 		cmocka_unit_test(test_code_of_a_jit_compiler_is_in_its_perf_map),
 		cmocka_unit_test(test_a_perf_map_of_another_user_is_not_read),
 		cmocka_unit_test(test_a_fifo_in_place_of_a_perf_map_blocks_nobody),

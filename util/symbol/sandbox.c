@@ -83,12 +83,15 @@ int sandbox__drop_privileges(int keep_fd)
 
 /* newfstatat() is how newer C libraries call fstat(), and qsort() asks for the size of memory. */
 static const int allowed[] = {
-	SYS_read,	  SYS_pread64,	       SYS_lseek,     SYS_fstat,      SYS_newfstatat,
-	SYS_close,	  SYS_munmap,	       SYS_mremap,    SYS_brk,	      SYS_madvise,
-	SYS_recvmsg,	  SYS_sendmsg,	       SYS_exit,      SYS_exit_group, SYS_rt_sigreturn,
-	SYS_rt_sigaction, SYS_rt_sigprocmask,  SYS_setitimer, SYS_getrandom,  SYS_clock_gettime,
-	SYS_futex,	  SYS_fcntl,	       SYS_getpid,    SYS_gettid,     SYS_sigaltstack,
-	SYS_sched_yield,  SYS_restart_syscall, SYS_sysinfo,
+	SYS_read,	   SYS_pread64,		SYS_lseek,
+	SYS_fstat,	   SYS_newfstatat,	SYS_close,
+	SYS_munmap,	   SYS_mremap,		SYS_brk,
+	SYS_madvise,	   SYS_recvmsg,		SYS_sendmsg,
+	SYS_exit,	   SYS_exit_group,	SYS_rt_sigreturn,
+	SYS_rt_sigaction,  SYS_rt_sigprocmask,	SYS_getrandom,
+	SYS_clock_gettime, SYS_futex,		SYS_fcntl,
+	SYS_getpid,	   SYS_gettid,		SYS_sigaltstack,
+	SYS_sched_yield,   SYS_restart_syscall, SYS_sysinfo,
 };
 
 /* libdw looks for the file's name and for further files by itself. It goes on without them. */

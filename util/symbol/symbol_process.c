@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/symbol_process.h"
 
+#include "util/lib/end_signals.h"
 #include "util/lib/util.h"
 #include "util/symbol/debug_info.h"
 #include "util/symbol/demangle.h"
@@ -16,7 +17,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* A worker that is silent for so long may hang. */
+/* Requests that take longer are cut short by a signal that ends perf. */
 #define SLOW_MS 1000
 
 /* A worker that cannot be confined; the keeper starts no other. */
@@ -26,6 +27,8 @@ struct symbol_process {
 	pid_t keeper;
 	int fd; /* -1: there are no workers any more */
 	uint32_t seq;
+	struct symbol_limits limits;
+	uint64_t asked_ns; /* time of the request */
 	union {
 		struct symbol_reply head;
 		char bytes[SYMBOL_MAX_PACKET];
@@ -52,12 +55,50 @@ static void report_death(void)
 	(void)send(SANDBOX_FD, &reply, sizeof(reply), MSG_NOSIGNAL); /* perf may be gone */
 }
 
+/* Kill the worker whenever perf asks for that. Return: false: it cannot be waited for. */
+static bool wait_for_end(pid_t worker, const sigset_t *signals, int *status)
+{
+	pid_t ended = 0;
+
+	while (!ended) {
+		if (sigwaitinfo(signals, NULL) == SIGUSR1)
+			kill(worker, SIGKILL);
+		ended = waitpid(worker, status, WNOHANG);
+	}
+	return ended > 0;
+}
+
 /* Fork workers until one ends because perf has closed the socket. */
-static void keep(int fd, bool has_lines)
+static void keep_workers(const sigset_t *signals, const sigset_t *before)
 {
 	const pid_t keeper = getpid();
 	int status = 0;
 
+	for (;;) {
+		pid_t worker = fork();
+
+		if (worker < 0)
+			_exit(1);
+		if (!worker) {
+			sigprocmask(SIG_SETMASK, before, NULL);
+			run_worker(keeper);
+		}
+		if (!wait_for_end(worker, signals, &status) ||
+		    (WIFEXITED(status) && WEXITSTATUS(status) != 1))
+			_exit(0);
+		report_death();
+	}
+}
+
+static void keep(int fd, bool has_lines)
+{
+	sigset_t signals, before;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would leave no status of a worker */
 	prctl(PR_SET_NAME, "perf-symbols");
 	(void)demangle__init(); /* without it names stay mangled */
 	(void)xz_data__init();	/* without it files have the symbols of .symtab and .dynsym */
@@ -65,20 +106,7 @@ static void keep(int fd, bool has_lines)
 		(void)debug_info__init(); /* without it requests get -ENOSYS */
 	if (sandbox__drop_privileges(fd))
 		_exit(1);
-	for (;;) {
-		pid_t worker = fork(), ended;
-
-		if (worker < 0)
-			_exit(1);
-		if (!worker)
-			run_worker(keeper);
-		do {
-			ended = waitpid(worker, &status, 0);
-		} while (ended < 0 && errno == EINTR);
-		if (ended < 0 || (WIFEXITED(status) && WEXITSTATUS(status) != 1))
-			_exit(0);
-		report_death();
-	}
+	keep_workers(&signals, &before);
 }
 
 struct symbol_process *symbol_process__start(bool has_lines)
@@ -104,7 +132,13 @@ struct symbol_process *symbol_process__start(bool has_lines)
 		return NULL;
 	}
 	process->fd = fds[0];
+	process->limits = (struct symbol_limits){SYMBOL_SILENT_MS, SYMBOL_REQUEST_MS};
 	return process;
+}
+
+void symbol_process__limit(struct symbol_process *process, const struct symbol_limits *limits)
+{
+	process->limits = *limits;
 }
 
 void symbol_process__stop(struct symbol_process *process)
@@ -174,44 +208,40 @@ static int send_request(struct symbol_process *process, const struct question *q
 	return 0;
 }
 
-/* Return: whether a signal waits that ends perf. */
-static bool is_told_to_end(void)
+static uint64_t elapsed_ms(const struct symbol_process *process)
 {
-	sigset_t pending;
-
-	return !sigpending(&pending) &&
-	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-		sigismember(&pending, SIGHUP));
+	return (clock_ns() - process->asked_ns) / NSEC_PER_MSEC;
 }
 
 /*
- * A worker hangs if it is stopped, or if its file is where no server answers. Nobody knows for how long, but
- * perf can still be ended. Return: 0, or -EINTR: give up.
+ * A worker hangs if it is stopped, if its file leads it in circles, or if the file is where no server answers.
+ * The time in which perf itself is stopped is not that of the worker.
+ * Return: 0; -EINTR: a signal cuts the request short; -ETIMEDOUT: give up.
  */
 static int wait_for_reply(const struct symbol_process *process)
 {
 	struct pollfd in = {.fd = process->fd, .events = POLLIN};
-	sigset_t ends, before;
-	int ret;
+	int slice_ms = process->limits.silent_ms < SLOW_MS ? process->limits.silent_ms : SLOW_MS;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ends, &before);
-	do {
-		ret = poll(&in, 1, SLOW_MS);
-	} while ((ret < 0 && errno == EINTR) || (!ret && !is_told_to_end()));
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ret ? 0 : -EINTR;
+	for (int silent_ms = 0; silent_ms < process->limits.silent_ms;) {
+		int ret = poll(&in, 1, slice_ms);
+
+		if (elapsed_ms(process) >= SLOW_MS && end_signals__has_any())
+			return -EINTR;
+		if (elapsed_ms(process) >= (uint64_t)process->limits.request_ms)
+			return -ETIMEDOUT;
+		if (ret > 0 || (ret < 0 && errno != EINTR))
+			return 0;
+		silent_ms += ret ? 0 : slice_ms;
+	}
+	return -ETIMEDOUT;
 }
 
 /* Return: length of the next packet, or -errno. */
-static ssize_t next_reply(struct symbol_process *process)
+static ssize_t take_packet(struct symbol_process *process)
 {
-	ssize_t len = wait_for_reply(process);
+	ssize_t len;
 
-	if (len < 0)
-		return len;
 	do {
 		len = recv(process->fd, &process->reply, sizeof(process->reply), 0);
 	} while (len < 0 && errno == EINTR);
@@ -220,6 +250,34 @@ static ssize_t next_reply(struct symbol_process *process)
 	if (len < 0)
 		return -errno;
 	return (size_t)len < sizeof(process->reply.head) ? -EPROTO : len;
+}
+
+static ssize_t next_reply(struct symbol_process *process)
+{
+	int err = wait_for_reply(process);
+
+	return err ? err : take_packet(process);
+}
+
+/*
+ * Have the keeper replace a worker that hangs, and drop what it has sent. Return: 0, or -errno: there are no
+ * workers any more.
+ */
+static int replace_worker(struct symbol_process *process)
+{
+	struct pollfd in = {.fd = process->fd, .events = POLLIN};
+	int limit_ms = process->limits.silent_ms;
+
+	kill(process->keeper, SIGUSR1);
+	for (process->asked_ns = clock_ns(); elapsed_ms(process) < (uint64_t)limit_ms;) {
+		ssize_t len = poll(&in, 1, limit_ms) > 0 ? take_packet(process) : 0;
+
+		if (len < 0)
+			return len;
+		if (len && process->reply.head.kind == SYMBOL_REPLY_DIED)
+			return 0;
+	}
+	return -ETIMEDOUT;
 }
 
 /* The worker may be in the hands of a hostile file: check everything that it sends. */
@@ -336,18 +394,33 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 }
 
 /* Ask again once after a death: it may have been of an earlier cause. */
-static int ask(struct symbol_process *process, const struct question *question)
+static int ask_twice(struct symbol_process *process, const struct question *question)
 {
-	int err = process->fd < 0 ? -EPIPE : -EAGAIN;
+	int err = -EAGAIN;
 
 	for (int i = 0; i < 2 && err == -EAGAIN; i++) {
+		process->asked_ns = clock_ns();
 		err = send_request(process, question);
 		if (!err)
 			err = wait_for_done(process, question);
 	}
-	if (err == -EAGAIN)
-		return -EBADMSG;
-	if (err)
+	return err == -EAGAIN ? -EBADMSG : err;
+}
+
+static int ask(struct symbol_process *process, const struct question *question)
+{
+	sigset_t before;
+	int err, lost;
+
+	if (process->fd < 0)
+		return -EPIPE;
+	end_signals__hold(&before);
+	err = ask_twice(process, question);
+	lost = err == -ETIMEDOUT || err == -EINTR ? replace_worker(process) :
+	       err == -EBADMSG			  ? 0 :
+						    err;
+	end_signals__release(&before);
+	if (lost)
 		close_fd(&process->fd);
 	return err ? err : process->reply.head.err;
 }

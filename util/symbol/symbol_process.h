@@ -7,7 +7,7 @@
  *
  * perf starts a keeper, which gives up all capabilities and descriptors. The keeper forks the worker,
  * which adds a filter of system calls. When a file kills the worker, the keeper reports that and forks the
- * next one. So a worker never has perf's mappings, and starting one needs no rights.
+ * next one. It also replaces a worker when perf tells it to, by SIGUSR1. So a worker never has perf's mappings, and starting one needs no rights.
  */
 
 #include "util/symbol/symbol_wire.h"
@@ -28,13 +28,27 @@ struct symbol_process;
 struct symbol_process *symbol_process__start(bool has_lines);
 void symbol_process__stop(struct symbol_process *process);
 
+/*
+ * A worker that says nothing for silent_ms, not even that it goes on, is replaced, and its request is given up.
+ * A file may have seized it, so a request has an end in any case.
+ */
+struct symbol_limits {
+	int silent_ms, request_ms;
+};
+
+#define SYMBOL_SILENT_MS  10000
+#define SYMBOL_REQUEST_MS 300000
+
+/** symbol_process__limit() - set other limits than those above */
+void symbol_process__limit(struct symbol_process *process, const struct symbol_limits *limits);
+
 /**
  * symbol_process__describe() - describe an ELF file
  * @debug_fd: a file that may have its debug information; -1: none
  * @is_debug_file: receives whether it has
  *
- * Return: 0; -ENOEXEC: no ELF file; -EBADMSG: the file kills its readers; -EPIPE: there are no workers any
- * more; other -errno.
+ * Return: 0; -ENOEXEC: no ELF file; -EBADMSG: the file kills its readers; -ETIMEDOUT: the file makes them hang;
+ * -EINTR: the request lasted a second, and a signal came; -EPIPE: there are no workers any more; other -errno.
  */
 int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,
 			     struct elf_description *file, bool *is_debug_file);

@@ -39,6 +39,7 @@ enum symbol_reply_kind {
 	SYMBOL_REPLY_NAMES,  /* struct symbol_answer, each followed by its name */
 	SYMBOL_REPLY_PLACES, /* struct symbol_place */
 	SYMBOL_REPLY_FRAMES, /* struct symbol_frame, each followed by the name and the file */
+	SYMBOL_REPLY_BUSY,   /* nothing yet, but the request is not forgotten */
 	SYMBOL_REPLY_DONE,
 	SYMBOL_REPLY_DIED,
 };

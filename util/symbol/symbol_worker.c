@@ -15,12 +15,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 /* The file, the one with its debug information, and the one with a part that it shares with others. */
 #define MAX_FDS SYMBOL_MAX_FDS
 /* Tables that are kept for later requests for the same files. */
 #define NR_KEPT 16
+/* Show life about so often. */
+#define BUSY_NS NSEC_PER_SEC
 
 static_assert(DEBUG_MAX_FRAMES <= SYMBOL_MAX_INLINED, "perf refuses deeper frames");
 
@@ -41,11 +42,45 @@ struct worker {
 		uint64_t addresses[SYMBOL_MAX_ADDRESSES];
 	} request;
 	int fds[MAX_FDS]; /* -1: none */
+	uint64_t sent_ns; /* time of the last packet */
 	struct source kept[NR_KEPT];
 	uint64_t nr_requests;
 	char packet[SYMBOL_MAX_PACKET]; /* struct symbol_reply and answers, up to len */
 	size_t len;
 };
+
+/* --- packets --- */
+
+static int send_bytes(struct worker *worker, const void *bytes, size_t len)
+{
+	struct iovec part = {(void *)bytes, len};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t sent;
+
+	do {
+		sent = sendmsg(worker->fd, &message, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	worker->sent_ns = clock_ns();
+	return sent < 0 ? -errno : 0;
+}
+
+static int send_packet(struct worker *worker)
+{
+	return send_bytes(worker, worker->packet, worker->len);
+}
+
+/* Call it wherever a request advances: perf gives up a worker that is silent for long. */
+static void show_life(struct worker *worker)
+{
+	const struct symbol_reply busy = {
+		.seq = worker->request.head.seq,
+		.kind = SYMBOL_REPLY_BUSY,
+	};
+
+	if (clock_ns() - worker->sent_ns >= BUSY_NS)
+		(void)send_bytes(worker, &busy,
+				 sizeof(busy)); /* the next packet has the same error */
+}
 
 /* --- sources --- */
 
@@ -105,14 +140,16 @@ static bool has_debug_file(const struct worker *worker)
 	return worker->fds[1] >= 0 && elf_symbols__is_debug_file(worker->fds[0], worker->fds[1]);
 }
 
-static int load_elf(const struct worker *worker, struct source *source)
+static int load_elf(struct worker *worker, struct source *source)
 {
 	int err = elf_symbols__segments(worker->fds[0], &source->segments);
 
 	if (!err)
 		err = elf_symbols__add(worker->fds[0], &source->table);
+	show_life(worker);
 	if (!err && has_debug_file(worker))
 		err = elf_symbols__add(worker->fds[1], &source->table);
+	show_life(worker);
 	return err;
 }
 
@@ -129,7 +166,7 @@ static int load_lines(const struct worker *worker, struct source *source)
 	return source->debug ? 0 : -errno;
 }
 
-static int load_source(const struct worker *worker, struct source *source)
+static int load_source(struct worker *worker, struct source *source)
 {
 	uint32_t kind = worker->request.head.kind;
 	int err = kind == SYMBOL_FILE_ELF   ? load_elf(worker, source) :
@@ -137,6 +174,7 @@ static int load_source(const struct worker *worker, struct source *source)
 					      perf_map__add(worker->fds[0], &source->table);
 
 	symbol_table__sort(&source->table);
+	show_life(worker);
 	return err;
 }
 
@@ -164,18 +202,6 @@ static struct source *get_source(struct worker *worker, int *err)
 }
 
 /* --- answers --- */
-
-static int send_packet(struct worker *worker)
-{
-	struct iovec part = {worker->packet, worker->len};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	ssize_t len;
-
-	do {
-		len = sendmsg(worker->fd, &message, MSG_NOSIGNAL);
-	} while (len < 0 && errno == EINTR);
-	return len < 0 ? -errno : 0;
-}
 
 static void begin_packet(struct worker *worker, enum symbol_reply_kind kind)
 {
@@ -231,6 +257,7 @@ static int put_names(struct worker *worker, const struct source *source)
 	for (uint32_t i = 0; i < worker->request.head.nr && !err; i++) {
 		uint64_t address = worker->request.addresses[i];
 
+		show_life(worker);
 		if (worker->request.head.kind == SYMBOL_FILE_ELF &&
 		    !elf_segments__address(&source->segments, address, &address))
 			continue;
@@ -285,6 +312,7 @@ static int put_frames(struct worker *worker, const struct source *source, int *e
 		uint64_t address;
 		int nr = 0;
 
+		show_life(worker);
 		if (elf_segments__address(&source->segments, worker->request.addresses[i],
 					  &address))
 			nr = debug_info__frames(source->debug, address, frames);
@@ -327,12 +355,14 @@ static int put_place(struct worker *worker, const struct source *source, uint64_
 }
 
 /* Sorting keeps one name of each address, so list the addresses before. Return: NULL without memory. */
-static uint64_t *list_addresses(const struct symbol_table *table, const char *name, size_t *nr)
+static uint64_t *list_addresses(struct worker *worker, const struct symbol_table *table,
+				const char *name, size_t *nr)
 {
 	uint64_t *list = calloc(table->nr + 1, sizeof(*list));
 
 	*nr = 0;
 	for (size_t i = 0; list && i < table->nr; i++) {
+		show_life(worker);
 		if (!table->symbols[i].is_data &&
 		    is_named(symbol_table__name(table, &table->symbols[i]), name))
 			list[(*nr)++] = table->symbols[i].start;
@@ -352,7 +382,7 @@ static int put_places(struct worker *worker, int *err)
 	*err = len ? load_elf(worker, &source) : -EINVAL;
 	if (!*err) {
 		name[len - 1] = '\0';
-		list = list_addresses(&source.table, name, &nr);
+		list = list_addresses(worker, &source.table, name, &nr);
 		*err = list ? 0 : -ENOMEM;
 	}
 	symbol_table__sort(&source.table);
@@ -432,13 +462,6 @@ static int take_request(struct worker *worker)
 	return 1;
 }
 
-static void set_alarm(int seconds)
-{
-	const struct itimerval timer = {.it_value.tv_sec = seconds};
-
-	(void)setitimer(ITIMER_REAL, &timer, NULL); /* without it only hostile files take long */
-}
-
 int symbol_worker__serve(int fd)
 {
 	struct worker *worker = calloc(1, sizeof(*worker));
@@ -449,9 +472,8 @@ int symbol_worker__serve(int fd)
 	worker->fd = fd;
 	while ((err = take_request(worker)) > 0) {
 		worker->nr_requests++;
-		set_alarm(SYMBOL_WORKER_SECONDS);
+		worker->sent_ns = clock_ns();
 		err = answer(worker);
-		set_alarm(0);
 		for (int i = 0; i < MAX_FDS; i++)
 			close_fd(&worker->fds[i]);
 		if (err)

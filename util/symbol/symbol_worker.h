@@ -8,10 +8,9 @@
  * symbol_worker__serve() - answer requests from a socket until its other end is closed
  * @fd: has the messages of symbol_wire.h
  *
- * A request that takes more than SYMBOL_WORKER_SECONDS ends the process by SIGALRM.
+ * Sends SYMBOL_REPLY_BUSY about once a second while a request goes on.
  * Return: 0 at the end of the requests, or -errno.
  */
-#define SYMBOL_WORKER_SECONDS 60
 int symbol_worker__serve(int fd);
 
 #endif

@@ -2,6 +2,7 @@
 #include "util/symbol/symbols.h"
 
 #include "util/lib/blob_set.h"
+#include "util/lib/end_signals.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/symbol/build_id.h"
@@ -22,6 +23,8 @@
 #define MAX_OPEN 256
 /* Each reading adds some megabytes to the table of the kernel. */
 #define MAX_READ_AGAIN 16
+/* Signals that end perf cut short what lasts longer: Ctrl-C is to leave a quick report as it is. */
+#define UNINTERRUPTED_NS NSEC_PER_SEC
 
 /* The key of a place. */
 struct place_key {
@@ -66,6 +69,7 @@ struct symbols {
 	struct blob_set frames;	   /* struct frame_key */
 	enum symbols_depth depth;
 	bool has_no_lines; /* there is no libdw, and the user was told */
+	bool is_cut_short; /* by a signal, and the user was not told yet */
 	int nr_open, nr_read_again;
 };
 
@@ -403,10 +407,12 @@ static void take_name(void *ctx, int idx, const char *name, uint64_t offset)
 
 static const char *reason(int err)
 {
-	return err == -EBADMSG ? "reading it fails every time" :
-	       err == -ENOEXEC ? "not an ELF file" :
-	       err == -EPIPE   ? "the process that reads files has ended" :
-				 strerror(-err);
+	return err == -EBADMSG	 ? "reading it fails every time" :
+	       err == -ENOEXEC	 ? "not an ELF file" :
+	       err == -EPIPE	 ? "the process that reads files has ended" :
+	       err == -ETIMEDOUT ? "reading it takes too long" :
+	       err == -EINTR	 ? "interrupted" :
+				   strerror(-err);
 }
 
 /* --- source lines --- */
@@ -504,7 +510,8 @@ static int ask_lines(struct symbols *symbols, struct image *image, const int *pl
 	err = symbol_process__lines(symbols->process, &files, addresses, nr, take_line, &answers);
 	if (err)
 		warn_of_lines(symbols, image, err);
-	/* A file that makes its readers hang takes two minutes: only once. */
+	symbols->is_cut_short |= err == -EINTR;
+	/* A file that makes its readers hang takes its time: only once. */
 	image->has_no_lines = err;
 	return answers.err;
 }
@@ -644,6 +651,7 @@ static int resolve_image(struct symbols *symbols, struct image *image, const int
 		return ask_lines(symbols, image, places, nr);
 	if (!err)
 		return 0;
+	symbols->is_cut_short |= err == -EINTR;
 	if (image->kind == IMAGE_FILE && !image->is_unreadable)
 		pr_verbose("%s: its functions have no names: %s", image->path, reason(err));
 	/* Without a perf map most memory is no JIT compiler's; one may still appear. */
@@ -705,13 +713,30 @@ static int number_frames(struct symbols *symbols)
 	return 0;
 }
 
-int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
+/* Leave the places without names. Return: 0 or -ENOMEM. */
+static int cut_short(struct symbols *symbols, const int *places, int nr)
 {
-	int nr, end, err = 0;
-	int *places __cleanup(free_ptr) = find_new(symbols, &nr);
+	int err = 0;
 
-	if (!places)
-		return -ENOMEM;
+	symbols->is_cut_short |= nr;
+	for (int i = 0; i < nr && !err; i++)
+		err = set_unknown(symbols, places[i]);
+	return err;
+}
+
+static void warn_if_cut_short(struct symbols *symbols)
+{
+	if (symbols->is_cut_short)
+		pr_warn("finding names was interrupted: not all functions have one");
+	symbols->is_cut_short = false;
+}
+
+static int resolve_places(struct symbols *symbols, const int *places, int nr, progress_fn progress,
+			  void *ctx)
+{
+	uint64_t start_ns = clock_ns();
+	int end, err = 0;
+
 	for (int i = 0; i < nr && !err; i = end) {
 		int image = key_of(symbols, places[i])->image;
 
@@ -720,7 +745,24 @@ int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
 		if (progress)
 			progress(ctx, image__name(&symbols->processes.images[image]), i, nr);
 		err = resolve_run(symbols, places + i, end - i);
+		if (!err && clock_ns() - start_ns >= UNINTERRUPTED_NS && end_signals__has_any())
+			return cut_short(symbols, places + end, nr - end);
 	}
+	return err;
+}
+
+int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
+{
+	int nr, err;
+	int *places __cleanup(free_ptr) = find_new(symbols, &nr);
+	sigset_t before;
+
+	if (!places)
+		return -ENOMEM;
+	end_signals__hold(&before);
+	err = resolve_places(symbols, places, nr, progress, ctx);
+	warn_if_cut_short(symbols);
+	end_signals__release(&before);
 	if (!err && symbols->depth != SYMBOLS_NAMES)
 		err = number_frames(symbols);
 	return err;

@@ -96,6 +96,8 @@ const struct symbols_mapping *symbols__get_mapping(const struct symbols *symbols
  * symbols__resolve() - find the names of all places
  * @progress: is called before each image, unless it is NULL
  *
+ * Files that cannot be read in time have no names. After a second, SIGINT and SIGTERM cut it short with a
+ * warning: the other places then have no names. The signals arrive afterwards.
  * Return: 0 or -ENOMEM.
  */
 typedef void (*progress_fn)(void *ctx, const char *image, int nr, int of);
