@@ -106,7 +106,8 @@ int main(int argc, char **argv)
 		err = symbol_process__name(process, SYMBOL_FILE_ELF, fd, debug_fd, offsets,
 					   nr_answers, take_name, NULL);
 	if (!err)
-		err = symbol_process__lines(process, &files, offsets, nr_answers, take_line, NULL);
+		err = symbol_process__lines(process, SYMBOL_FILE_LINES, &files, offsets, nr_answers,
+					    take_line, NULL);
 	for (int i = 0; i < nr_answers; i++) {
 		if (!err)
 			print(&answers[i]);

@@ -65,6 +65,10 @@ fuzz() {
 	fuzz perf_map 100000
 }
 
+@test "the reader of jitdumps survives fuzzing" {
+	fuzz jit_dump 20000 3
+}
+
 @test "the reader of folded stacks survives fuzzing" {
 	fuzz folded 6000
 }

@@ -398,6 +398,39 @@ interrupt_again() {
 	rm -f "/tmp/perf-$!.map"
 }
 
+# has_line JSON SYMBOL LINE : the function has samples in no other line
+has_line() {
+	jq -s -e --arg sym "$2" --arg line "$3" \
+		'map(select(.sym == $sym)) | length > 0 and all(.srcline == $line and .dso == "[jit]")' "$1"
+}
+
+# profile_jitdump PID : its functions have the names and lines of its jitdump
+profile_jitdump() {
+	profile -F 1000 -p "$1" -s dso,sym -j -- ran 0.5 "$1" >"$T/json"
+	in_range "$(share first "$T/json")" 50 82
+	in_range "$(share second "$T/json")" 18 50
+	profile -F 1000 -p "$1" -s dso,sym,srcline -j -- ran 0.3 "$1" >"$T/json"
+	has_line "$T/json" first first.lang:10
+	has_line "$T/json" second second.lang:20
+}
+
+@test "code of a JIT compiler has the names and lines of its jitdump" {
+	jit 100000 "$T" &
+	jobs_started+=($!)
+	wait_for grep -q 'jit-.*dump' /proc/$!/maps
+	profile_jitdump $!
+}
+
+@test "a jitdump in a mount and pid namespace is found" {
+	unshare -mpf sh -c 'mount -t tmpfs none /mnt && exec jit 100000 /mnt' &
+	jobs_started+=($!)
+	wait_for pgrep -P $! -x jit
+	pid=$(pgrep -P $! -x jit)
+	wait_for grep -q 'jit-1.dump' "/proc/$pid/maps"
+	profile_jitdump "$pid"
+	kill -KILL "$pid"
+}
+
 # controlled WAY OPTION... : start a profile in the background, $!, that obeys tell (shared.bash). Its output
 # goes to $T/profile.
 controlled() {

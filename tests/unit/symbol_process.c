@@ -156,7 +156,8 @@ static void assert_has_lines(struct symbol_process *process)
 	const uint64_t addresses[] = {1ULL << 40, known_offset()};
 	struct found_lines found = {};
 	const struct symbol_files files = {fd, -1, -1};
-	int err = symbol_process__lines(process, &files, addresses, 2, take_frame, &found);
+	int err = symbol_process__lines(process, SYMBOL_FILE_LINES, &files, addresses, 2,
+					take_frame, &found);
 
 	close(fd);
 	if (err == -ENOSYS || err == -ENODATA)
@@ -185,7 +186,8 @@ static void test_without_libdw_there_are_no_lines(void **state __unused)
 	const struct symbol_files files = {fd, -1, -1};
 	const uint64_t address = known_offset();
 
-	assert_int_equal(symbol_process__lines(process, &files, &address, 1, take_frame, NULL),
+	assert_int_equal(symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
+					       take_frame, NULL),
 			 -ENOSYS);
 	assert_knows(process);
 	close(fd);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -543,20 +544,23 @@ static void test_code_without_a_symbol_is_file_and_offset(void **state __unused)
 	close(fd);
 }
 
-/* Stop the process that reads files. */
-static void stop_worker(void)
+/* Return: the process that reads files. */
+static pid_t worker(void)
 {
 	char *children = xasprintf("/proc/self/task/%d/children", getpid());
 	char *text = read_file(children, NULL);
 	char *workers = xasprintf("/proc/%d/task/%d/children", atoi(text), atoi(text));
+	pid_t pid = 0;
 
 	free(text);
-	while ((text = read_file(workers, NULL)) && !atoi(text))
+	while (!pid) {
+		text = read_file(workers, NULL);
+		pid = text ? atoi(text) : 0;
 		free(text);
-	kill(atoi(text), SIGSTOP);
-	free(text);
+	}
 	free(children);
 	free(workers);
+	return pid;
 }
 
 static void test_a_file_that_cannot_be_read_in_time_has_no_names(void **state __unused)
@@ -566,7 +570,7 @@ static void test_a_file_that_cannot_be_read_in_time_has_no_names(void **state __
 	struct place_name name;
 
 	symbol_process__limit(symbols__reader(symbols), &(struct symbol_limits){1000, 10000});
-	stop_worker();
+	kill(worker(), SIGSTOP);
 	name = name_at(symbols, &key, (uintptr_t)known_function, false);
 	assert_int_equal(strncmp(name.name, "symbols+0x", 10), 0);
 	assert_true(name.is_unknown);
@@ -592,7 +596,7 @@ static void test_a_signal_cuts_short_what_takes_long(void **state __unused)
 
 	signal(SIGTERM, count_signal);
 	symbol_process__limit(symbols__reader(symbols), &(struct symbol_limits){600000, 600000});
-	stop_worker();
+	kill(worker(), SIGSTOP);
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
@@ -616,6 +620,23 @@ static void put_perf_map(const char *path, mode_t mode, uid_t owner, const char 
 	chmod(path, mode);
 	if (owner)
 		assert_int_equal(chown(path, owner, -1), 0);
+}
+
+static void test_a_reader_without_memory_ends_nothing(void **state __unused)
+{
+	char *path = xasprintf("/tmp/perf-%d.map", getpid());
+	const struct rlimit none = {1, 1};
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct process_key key = self();
+
+	put_perf_map(path, 0600, 0, "10000 100 jitted one\n");
+	assert_int_equal(truncate(path, 100 << 20), 0);
+	assert_int_equal(prlimit(worker(), RLIMIT_AS, &none, NULL), 0);
+	/* Its name is unknown, or the next reader finds it if this one ends. */
+	(void)name_at(symbols, &key, 0x10010, false);
+	symbols__delete(symbols);
+	unlink(path);
+	free(path);
 }
 
 static void test_code_of_a_jit_compiler_is_in_its_perf_map(void **state __unused)
@@ -745,6 +766,7 @@ int main(void)
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
 		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
 		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),
+		cmocka_unit_test(test_a_reader_without_memory_ends_nothing),
 		cmocka_unit_test(test_a_file_that_cannot_be_read_in_time_has_no_names),
 		cmocka_unit_test(test_a_signal_cuts_short_what_takes_long),
 		cmocka_unit_test(test_code_of_a_jit_compiler_is_in_its_perf_map),

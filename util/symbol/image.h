@@ -30,6 +30,7 @@ struct image {
 	uint64_t inode;
 	struct image_user user;	  /* the latest */
 	pid_t pid;		  /* of IMAGE_JIT */
+	int jit_dump;		  /* of IMAGE_JIT: image of its jit-PID.dump; -1: none */
 	uid_t uid;		  /* of that process; -1: unknown */
 	int fd;			  /* -1: not open */
 	int debug_fd;		  /* -1: none, or not looked for */

@@ -13,7 +13,7 @@ struct maps *maps__new(void)
 	struct maps *maps = calloc(1, sizeof(*maps));
 
 	if (maps)
-		maps->refs = 1;
+		*maps = (struct maps){.refs = 1, .jit_dump = -1};
 	return maps;
 }
 
@@ -124,6 +124,7 @@ int maps__insert(struct maps **maps, const struct map_range *range)
 			free(ranges);
 			return -ENOMEM;
 		}
+		own->jit_dump = (*maps)->jit_dump;
 		maps__put(*maps);
 		*maps = own;
 	}

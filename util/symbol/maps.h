@@ -19,6 +19,7 @@ struct maps {
 	int refs;
 	int nr, cap;
 	struct map_range *ranges;
+	int jit_dump; /* image of the list of a JIT compiler; -1: none. The owner sets it. */
 };
 
 /** maps__new() - without mappings; NULL with errno ENOMEM */

@@ -4,6 +4,7 @@
 #include "util/host/proc_stat.h"
 #include "util/lib/array.h"
 #include "util/lib/util.h"
+#include "util/symbol/jit_dump.h"
 #include "util/symbol/maps.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static int add_image(struct process_table *table, const struct image *image)
 	if (!added)
 		return -ENOMEM;
 	*added = *image;
-	added->fd = added->debug_fd = added->alt_fd = -1;
+	added->fd = added->debug_fd = added->alt_fd = added->jit_dump = -1;
 	if (!added->path) {
 		table->nr_images--;
 		return -ENOMEM;
@@ -187,23 +188,29 @@ static bool is_that_process(const struct process *process)
 	return !process->start_ns || process->start_ns / tick_ns == stat.start_ns / tick_ns;
 }
 
+static bool is_file(const char *path)
+{
+	return *path == '/' && strncmp(path, "//", 2) && strncmp(path, "/memfd:", 7) &&
+	       strncmp(path, "/dev/zero", 9);
+}
+
 static int add_mapping(struct process_table *table, pid_t pid, struct maps **maps,
 		       const struct new_mapping *mapping)
 {
 	struct map_range range = {mapping->start, mapping->end, mapping->offset, -1};
 
+	int err;
+
 	/* Memory without a file, or with one that nobody can open, replaces what was there. */
-	if (*mapping->path == '/' && strncmp(mapping->path, "//", 2) &&
-	    strncmp(mapping->path, "/memfd:", 7) && strncmp(mapping->path, "/dev/zero", 9)) {
-		range.image = file_image(table, pid, mapping);
-		if (range.image < 0)
-			return range.image;
-	} else if (!strncmp(mapping->path, "[vdso]", 6)) {
+	if (is_file(mapping->path) || !strncmp(mapping->path, "[vdso]", 6)) {
 		range.image = file_image(table, pid, mapping);
 		if (range.image < 0)
 			return range.image;
 	}
-	return maps__insert(maps, &range);
+	err = maps__insert(maps, &range);
+	if (!err && range.image >= 0 && jit_dump__is_name(mapping->path, mapping->path_len))
+		(*maps)->jit_dump = range.image;
+	return err;
 }
 
 static int parse_maps(struct process_table *table, pid_t pid, const char *text, struct maps **maps)
@@ -475,11 +482,16 @@ int process_table__image(struct process_table *table, int process, const struct 
 			 uint64_t address, uint64_t *offset)
 {
 	const struct map_range *range = process_table__range(table, process, key, address);
+	const struct maps *maps = generation_of(&table->processes[process], key)->maps;
+	int nr;
 
-	if (!range) {
-		*offset = address;
-		return jit_image(table, process);
+	if (range) {
+		*offset = address - range->start + range->offset;
+		return range->image;
 	}
-	*offset = address - range->start + range->offset;
-	return range->image;
+	*offset = address;
+	nr = jit_image(table, process);
+	if (nr >= 0 && maps && maps->jit_dump >= 0)
+		table->images[nr].jit_dump = maps->jit_dump;
+	return nr;
 }

@@ -466,12 +466,13 @@ int symbol_process__name(struct symbol_process *process, enum symbol_file_kind k
 	return ask_of_each(process, &question, addresses, nr);
 }
 
-int symbol_process__lines(struct symbol_process *process, const struct symbol_files *files,
-			  const uint64_t *addresses, int nr, line_fn fn, void *ctx)
+int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind kind,
+			  const struct symbol_files *files, const uint64_t *addresses, int nr,
+			  line_fn fn, void *ctx)
 {
 	bool has_debug = files->debug_fd >= 0;
 	struct question question = {
-		.kind = SYMBOL_FILE_LINES,
+		.kind = kind,
 		/* A file is not its own debug file, so it fills the place of a missing one. */
 		.fds = {files->fd, has_debug ? files->debug_fd : files->fd, files->alt_fd},
 		.line_fn = fn,

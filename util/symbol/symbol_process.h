@@ -58,7 +58,7 @@ typedef void (*name_fn)(void *ctx, int idx, const char *name, uint64_t offset);
 
 /**
  * symbol_process__name() - find the names of addresses
- * @kind: SYMBOL_FILE_ELF or SYMBOL_FILE_PERF_MAP
+ * @kind: SYMBOL_FILE_ELF, SYMBOL_FILE_PERF_MAP or SYMBOL_FILE_JIT_DUMP
  * @debug_fd: the file with the debug information; -1: none
  * @fn: is called for each address that has a name; more than once if a worker died meanwhile
  *
@@ -86,13 +86,15 @@ struct symbol_files {
 
 /**
  * symbol_process__lines() - find the source lines of addresses, and the functions inlined there
+ * @kind: SYMBOL_FILE_LINES or SYMBOL_FILE_JIT_LINES
  * @fn: is called for each frame, outermost first; more than once if a worker died meanwhile
  *
  * Return: as symbol_process__describe(); -ENOSYS: there is no libdw; -ENODATA: the file has no debug
  * information.
  */
-int symbol_process__lines(struct symbol_process *process, const struct symbol_files *files,
-			  const uint64_t *addresses, int nr, line_fn fn, void *ctx);
+int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind kind,
+			  const struct symbol_files *files, const uint64_t *addresses, int nr,
+			  line_fn fn, void *ctx);
 
 /* place_fn - gets a function's place in its file, without the end */
 typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end);

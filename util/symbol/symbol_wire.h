@@ -25,7 +25,9 @@ enum symbol_file_kind {
 	SYMBOL_FILE_ELF,      /* addresses are positions in the file */
 	SYMBOL_FILE_PERF_MAP, /* addresses are those of the process */
 	SYMBOL_FILE_FIND,     /* ELF: the places of a function; its name is in place of addresses */
-	SYMBOL_FILE_LINES,    /* ELF: source lines and inlined functions of positions in the file */
+	SYMBOL_FILE_JIT_DUMP, /* addresses are those of the process */
+	SYMBOL_FILE_JIT_LINES, /* the same file: source lines of addresses of the process */
+	SYMBOL_FILE_LINES, /* ELF: source lines and inlined functions of positions in the file */
 };
 
 struct symbol_request {

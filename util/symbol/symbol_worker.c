@@ -5,6 +5,7 @@
 #include "util/symbol/debug_info.h"
 #include "util/symbol/demangle.h"
 #include "util/symbol/elf_symbols.h"
+#include "util/symbol/jit_dump.h"
 #include "util/symbol/perf_map.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbol_wire.h"
@@ -33,6 +34,7 @@ struct source {
 	struct symbol_table table;
 	struct elf_segments segments;
 	struct debug_info *debug; /* of SYMBOL_FILE_LINES */
+	struct jit_dump jit;	  /* of SYMBOL_FILE_JIT_DUMP */
 };
 
 struct worker {
@@ -89,6 +91,7 @@ static void clear_source(struct source *source)
 	symbol_table__clear(&source->table);
 	free(source->segments.segments);
 	debug_info__close(source->debug);
+	jit_dump__clear(&source->jit);
 	*source = (struct source){};
 }
 
@@ -116,6 +119,14 @@ static void describe_files(const struct worker *worker, struct stat *files)
 	}
 }
 
+/* Names and lines of a JIT compiler are in the same table. */
+static uint32_t source_kind(const struct worker *worker)
+{
+	uint32_t kind = worker->request.head.kind;
+
+	return kind == SYMBOL_FILE_JIT_LINES ? SYMBOL_FILE_JIT_DUMP : kind;
+}
+
 /* Return: the kept source of the request, or a cleared place for it. */
 static struct source *find_source(struct worker *worker, const struct stat *files)
 {
@@ -124,7 +135,7 @@ static struct source *find_source(struct worker *worker, const struct stat *file
 	for (int i = 0; i < NR_KEPT; i++) {
 		struct source *source = &worker->kept[i];
 
-		if (source->used && source->kind == worker->request.head.kind &&
+		if (source->used && source->kind == source_kind(worker) &&
 		    are_same_files(source->files, files))
 			return source;
 		if (source->used < oldest->used)
@@ -168,10 +179,11 @@ static int load_lines(const struct worker *worker, struct source *source)
 
 static int load_source(struct worker *worker, struct source *source)
 {
-	uint32_t kind = worker->request.head.kind;
-	int err = kind == SYMBOL_FILE_ELF   ? load_elf(worker, source) :
-		  kind == SYMBOL_FILE_LINES ? load_lines(worker, source) :
-					      perf_map__add(worker->fds[0], &source->table);
+	uint32_t kind = source_kind(worker);
+	int err = kind == SYMBOL_FILE_ELF      ? load_elf(worker, source) :
+		  kind == SYMBOL_FILE_LINES    ? load_lines(worker, source) :
+		  kind == SYMBOL_FILE_JIT_DUMP ? jit_dump__read(worker->fds[0], &source->jit) :
+						 perf_map__add(worker->fds[0], &source->table);
 
 	symbol_table__sort(&source->table);
 	show_life(worker);
@@ -196,7 +208,7 @@ static struct source *get_source(struct worker *worker, int *err)
 		return NULL;
 	}
 	source->used = worker->nr_requests;
-	source->kind = worker->request.head.kind;
+	source->kind = source_kind(worker);
 	memcpy(source->files, files, sizeof(files));
 	return source;
 }
@@ -228,23 +240,39 @@ static int put_answer(struct worker *worker, const struct symbol_answer *answer,
 	return err;
 }
 
+/* Return: the name of the function at an address, borrowed, with its @offset in the function; NULL: none */
+static const char *find_name(const struct source *source, uint64_t address, uint64_t *offset)
+{
+	const struct symbol *symbol;
+	struct jit_place place;
+
+	if (source->kind == SYMBOL_FILE_JIT_DUMP) {
+		if (!jit_dump__find(&source->jit, address, &place))
+			return NULL;
+		*offset = place.offset;
+		return place.name;
+	}
+	symbol = symbol_table__find(&source->table, address);
+	if (!symbol)
+		return NULL;
+	*offset = address - symbol->start;
+	return symbol_table__name(&source->table, symbol);
+}
+
 static int put_name(struct worker *worker, int idx, uint64_t address, const struct source *source)
 {
-	const struct symbol *symbol = symbol_table__find(&source->table, address);
-	char *readable __cleanup(free_ptr) = NULL;
 	struct symbol_answer answer = {.idx = idx};
-	const char *name;
+	const char *name = find_name(source, address, &answer.offset);
+	char *readable __cleanup(free_ptr) = NULL;
 	size_t len;
 
-	if (!symbol)
+	if (!name || !*name)
 		return 0;
-	name = symbol_table__name(&source->table, symbol);
 	readable = demangle__name(name);
 	if (readable)
 		name = readable;
 	len = strlen(name);
 	answer.name_len = len < SYMBOL_MAX_NAME ? len : SYMBOL_MAX_NAME;
-	answer.offset = address - symbol->start;
 	return put_answer(worker, &answer, name);
 }
 
@@ -301,6 +329,21 @@ static int put_frame(struct worker *worker, int idx, int depth, const struct deb
 	return err;
 }
 
+/* Return: the number of frames of an address in the file or, of a JIT compiler, in memory; -ENOMEM. */
+static int find_frames(const struct source *source, uint64_t address, struct debug_frame *frames)
+{
+	struct jit_place place;
+
+	if (source->kind != SYMBOL_FILE_JIT_DUMP)
+		return elf_segments__address(&source->segments, address, &address) ?
+			       debug_info__frames(source->debug, address, frames) :
+			       0;
+	if (!jit_dump__find(&source->jit, address, &place) || !place.line)
+		return 0;
+	frames[0] = (struct debug_frame){.file = place.file, .line = place.line};
+	return 1;
+}
+
 /* Return: -errno of the socket; @err receives that of the file. */
 static int put_frames(struct worker *worker, const struct source *source, int *err)
 {
@@ -309,13 +352,10 @@ static int put_frames(struct worker *worker, const struct source *source, int *e
 
 	begin_packet(worker, SYMBOL_REPLY_FRAMES);
 	for (uint32_t i = 0; i < worker->request.head.nr && !lost && !*err; i++) {
-		uint64_t address;
-		int nr = 0;
+		int nr;
 
 		show_life(worker);
-		if (elf_segments__address(&source->segments, worker->request.addresses[i],
-					  &address))
-			nr = debug_info__frames(source->debug, address, frames);
+		nr = find_frames(source, worker->request.addresses[i], frames);
 		*err = nr < 0 ? nr : 0;
 		for (int k = 0; k < nr && !lost; k++)
 			lost = put_frame(worker, i, k, &frames[k]);
@@ -400,6 +440,13 @@ static int send_done(struct worker *worker, const struct symbol_reply *reply)
 	return send_packet(worker);
 }
 
+static bool is_of_lines(const struct worker *worker)
+{
+	uint32_t kind = worker->request.head.kind;
+
+	return kind == SYMBOL_FILE_LINES || kind == SYMBOL_FILE_JIT_LINES;
+}
+
 /* Return: -errno of the socket. */
 static int answer(struct worker *worker)
 {
@@ -416,9 +463,9 @@ static int answer(struct worker *worker)
 		lost = put_places(worker, &err);
 	} else {
 		source = get_source(worker, &err);
-		lost = !source	     ? 0 :
-		       source->debug ? put_frames(worker, source, &err) :
-				       put_names(worker, source);
+		lost = !source		   ? 0 :
+		       is_of_lines(worker) ? put_frames(worker, source, &err) :
+					     put_names(worker, source);
 	}
 	done.err = err;
 	return lost ? lost : send_done(worker, &done);

@@ -204,6 +204,15 @@ static void open_early(struct symbols *symbols, struct image *image)
 	symbols->nr_open += !image__open(image);
 }
 
+static void open_images(struct symbols *symbols, int image)
+{
+	int jit_dump = symbols->processes.images[image].jit_dump;
+
+	open_early(symbols, &symbols->processes.images[image]);
+	if (jit_dump >= 0)
+		open_early(symbols, &symbols->processes.images[jit_dump]);
+}
+
 /* Return: the number of a place, which has no name yet if it is new; -ENOMEM. */
 static int add_place(struct symbols *symbols, const struct place_key *place, bool *is_new)
 {
@@ -234,7 +243,7 @@ int symbols__place(struct symbols *symbols, int process, const struct process_ke
 	place.is_return = is_return && !is_kernel && symbols->depth != SYMBOLS_NAMES;
 	nr = add_place(symbols, &place, &is_new);
 	if (nr >= 0 && is_new)
-		open_early(symbols, &symbols->processes.images[place.image]);
+		open_images(symbols, place.image);
 	return nr;
 }
 
@@ -495,7 +504,8 @@ static void warn_of_lines(struct symbols *symbols, const struct image *image, in
 }
 
 /* Return: 0, also if there are no lines; -ENOMEM. */
-static int ask_lines(struct symbols *symbols, struct image *image, const int *places, int nr)
+static int ask_lines(struct symbols *symbols, enum symbol_file_kind kind, struct image *image,
+		     const int *places, int nr)
 {
 	struct answers answers = {.symbols = symbols, .places = places};
 	const struct symbol_files files = {image->fd, image->debug_fd, image->alt_fd};
@@ -507,7 +517,8 @@ static int ask_lines(struct symbols *symbols, struct image *image, const int *pl
 	for (int i = 0; i < nr; i++)
 		addresses[i] =
 			key_of(symbols, places[i])->offset - key_of(symbols, places[i])->is_return;
-	err = symbol_process__lines(symbols->process, &files, addresses, nr, take_line, &answers);
+	err = symbol_process__lines(symbols->process, kind, &files, addresses, nr, take_line,
+				    &answers);
 	if (err)
 		warn_of_lines(symbols, image, err);
 	symbols->is_cut_short |= err == -EINTR;
@@ -622,41 +633,77 @@ int symbols__describe(const struct symbols *symbols, struct image *image)
 	return err ? err : describe(symbols, image);
 }
 
-static int ask_names(struct symbols *symbols, struct image *image, const int *places, int nr)
+/* How a file tells names and lines. */
+struct way {
+	enum symbol_file_kind names, lines;
+	bool has_lines;
+	bool grows; /* what it lacks may still come */
+};
+
+static const struct way elf_way = {SYMBOL_FILE_ELF, SYMBOL_FILE_LINES, true, false};
+static const struct way vdso_way = {.names = SYMBOL_FILE_ELF};
+static const struct way map_way = {.names = SYMBOL_FILE_PERF_MAP, .grows = true};
+static const struct way jit_way = {SYMBOL_FILE_JIT_DUMP, SYMBOL_FILE_JIT_LINES, true, true};
+
+/* Return: 0 or -ENOMEM of perf itself; @err receives that of the file, as of symbol_process__name(). */
+static int ask_names(struct symbols *symbols, enum symbol_file_kind kind, const struct image *image,
+		     const int *places, int nr, int *err)
 {
 	struct answers answers = {.symbols = symbols, .places = places};
-	enum symbol_file_kind kind =
-		image->kind == IMAGE_JIT ? SYMBOL_FILE_PERF_MAP : SYMBOL_FILE_ELF;
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
-	int err;
 
 	if (!addresses)
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++)
 		addresses[i] = key_of(symbols, places[i])->offset;
-	err = symbol_process__name(symbols->process, kind, image->fd, image->debug_fd, addresses,
-				   nr, take_name, &answers);
-	return answers.err ? answers.err : err;
+	*err = symbol_process__name(symbols->process, kind, image->fd, image->debug_fd, addresses,
+				    nr, take_name, &answers);
+	return answers.err;
 }
 
-/* Return: 0, also if there are no names; -ENOMEM. */
-static int resolve_image(struct symbols *symbols, struct image *image, const int *places, int nr)
+static void give_up(struct symbols *symbols, const struct way *way, struct image *image, int err)
 {
-	int err = symbols__describe(symbols, image);
-
-	if (!err)
-		err = ask_names(symbols, image, places, nr);
-	if (!err && symbols->depth != SYMBOLS_NAMES && image->kind == IMAGE_FILE &&
-	    !image->has_no_lines)
-		return ask_lines(symbols, image, places, nr);
-	if (!err)
-		return 0;
 	symbols->is_cut_short |= err == -EINTR;
 	if (image->kind == IMAGE_FILE && !image->is_unreadable)
 		pr_verbose("%s: its functions have no names: %s", image->path, reason(err));
 	/* Without a perf map most memory is no JIT compiler's; one may still appear. */
-	image->is_unreadable = image->kind != IMAGE_JIT || err != -ENOENT;
-	return err == -ENOMEM ? err : 0;
+	image->is_unreadable = !way->grows || (err != -ENOENT && err != -ENOEXEC);
+}
+
+/* Return: 0, also if there are no names; -ENOMEM. */
+static int resolve_by(struct symbols *symbols, const struct way *way, struct image *image,
+		      const int *places, int nr)
+{
+	int lost = 0, err = !symbols->process ? -EPIPE :
+			    way == &elf_way   ? symbols__describe(symbols, image) :
+						image__open(image);
+
+	if (!err)
+		lost = ask_names(symbols, way->names, image, places, nr, &err);
+	if (err)
+		give_up(symbols, way, image, err);
+	if (err || lost || symbols->depth == SYMBOLS_NAMES || !way->has_lines ||
+	    image->has_no_lines)
+		return lost;
+	return ask_lines(symbols, way->lines, image, places, nr);
+}
+
+/* Names of a dump replace those of a perf map, which has no lines. */
+static int resolve_jit(struct symbols *symbols, struct image *image, const int *places, int nr)
+{
+	int err = resolve_by(symbols, &map_way, image, places, nr);
+
+	if (err || image->jit_dump < 0)
+		return err;
+	return resolve_by(symbols, &jit_way, &symbols->processes.images[image->jit_dump], places,
+			  nr);
+}
+
+static int resolve_image(struct symbols *symbols, struct image *image, const int *places, int nr)
+{
+	return image->kind == IMAGE_JIT	 ? resolve_jit(symbols, image, places, nr) :
+	       image->kind == IMAGE_VDSO ? resolve_by(symbols, &vdso_way, image, places, nr) :
+					   resolve_by(symbols, &elf_way, image, places, nr);
 }
 
 static int compare_images(const void *a, const void *b, void *symbols)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Any bytes are the list of a JIT compiler whose functions and lines can be found, or are refused. */
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "util/symbol/jit_dump.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct jit_dump *dump, uint64_t address)
+{
+	struct jit_place place;
+
+	if (!jit_dump__find(dump, address, &place))
+		return;
+	assert(strlen(place.name) <= 1024 && strlen(place.file) <= 1024);
+	assert(place.offset <= address && place.line <= INT32_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("jit.dump", MFD_CLOEXEC), err;
+	struct jit_dump dump = {};
+
+	assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	err = jit_dump__read(fd, &dump);
+	assert(!err || err == -ENOEXEC);
+	/* Every number of the file may be an address. */
+	for (size_t i = 0; !err && i + sizeof(uint64_t) <= size; i++) {
+		uint64_t address;
+
+		memcpy(&address, data + i, sizeof(address));
+		check(&dump, address);
+		check(&dump, address - 1);
+		check(&dump, address + 1);
+	}
+	jit_dump__clear(&dump);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/jit_dump.h"
+
+#include "util/lib/array.h"
+#include "util/lib/id_map.h"
+#include "util/lib/util.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAGIC	    0x4a695444 /* in the byte order of the machine that wrote it */
+#define VERSION	    1
+#define HEADER_SIZE 40
+
+/* Longer names are cut off, and longer records of lines as well. */
+#define MAX_NAME  1024
+#define MAX_LINES (16 << 20) /* bytes */
+/* No program has more functions or lines, unless it is made to fill the memory. */
+#define MAX_NR (16 << 20)
+
+enum record_kind { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
+
+struct record {
+	uint32_t kind;
+	uint32_t size; /* of the whole record */
+	uint64_t time;
+};
+
+struct load_record {
+	struct record head;
+	uint32_t pid, tid;
+	uint64_t vma, address, size, index;
+	char name[MAX_NAME]; /* with a NUL; the code follows */
+};
+
+struct move_record {
+	struct record head;
+	uint32_t pid, tid;
+	uint64_t vma, old_address, address, size, index;
+};
+
+struct lines_record {
+	struct record head;
+	uint64_t address, nr; /* of the entries that follow */
+};
+
+struct jit_function {
+	uint32_t name;		  /* position in texts */
+	int first_line, nr_lines; /* sorted by offset */
+};
+
+struct jit_line {
+	uint64_t offset; /* in the function */
+	uint32_t line, file;
+};
+
+/* A function from one address to another, in the order of the records. */
+struct jit_load {
+	uint64_t start, end;
+	int function;
+};
+
+/* A part of a load that no later one overlaps. Sorted. */
+struct jit_span {
+	uint64_t start, end;
+	int load;
+};
+
+struct reader {
+	int fd;
+	struct jit_dump *dump;
+	struct id_map by_index; /* of functions, plus 1: their positions */
+	/* Lines come before their function. */
+	uint64_t lines_of; /* its address */
+	int first_line;	   /* those from here on have no function yet */
+};
+
+/* --- texts --- */
+
+static uint32_t add_text(struct jit_dump *dump, const char *text, size_t len)
+{
+	size_t at = dump->texts.len;
+
+	if (at + len >= UINT32_MAX)
+		return 0;
+	byte_buffer__put(&dump->texts, text, len);
+	byte_buffer__put(&dump->texts, "", 1);
+	return at;
+}
+
+static const char *text_at(const struct jit_dump *dump, uint32_t at)
+{
+	return dump->texts.data + at;
+}
+
+/* --- records --- */
+
+/* Read @least bytes at least, @most at most. Return: their number; -ENODATA: there are fewer; other -errno. */
+static ssize_t read_at(int fd, void *data, size_t least, size_t most, uint64_t at)
+{
+	size_t len = 0;
+
+	while (len < most) {
+		ssize_t nr = pread(fd, (char *)data + len, most - len, at + len);
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr < 0)
+			return -errno;
+		if (!nr)
+			break;
+		len += nr;
+	}
+	return len < least ? -ENODATA : (ssize_t)len;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct jit_line *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Give a function the lines that came before it, if they are its own. */
+static void take_lines(struct reader *reader, struct jit_function *function, uint64_t address)
+{
+	struct jit_dump *dump = reader->dump;
+
+	if (reader->lines_of != address)
+		dump->nr_lines = reader->first_line;
+	function->first_line = reader->first_line;
+	function->nr_lines = dump->nr_lines - reader->first_line;
+	if (function->nr_lines)
+		qsort(dump->lines + function->first_line, function->nr_lines, sizeof(*dump->lines),
+		      compare_lines);
+	reader->first_line = dump->nr_lines;
+}
+
+static int add_load(struct jit_dump *dump, uint64_t start, uint64_t size, int function)
+{
+	struct jit_load *load;
+
+	if (!size || start + size < start || dump->nr_loads >= MAX_NR)
+		return 0;
+	load = array__add(dump->loads, dump->nr_loads);
+	if (!load)
+		return -ENOMEM;
+	*load = (struct jit_load){start, start + size, function};
+	return 0;
+}
+
+static int take_load(struct reader *reader, const struct load_record *record, size_t len)
+{
+	size_t name_len = len - offsetof(struct load_record, name);
+	struct jit_dump *dump = reader->dump;
+	struct jit_function *function;
+
+	if (dump->nr_functions >= MAX_NR)
+		return 0;
+	function = array__add(dump->functions, dump->nr_functions);
+	if (!function)
+		return -ENOMEM;
+	function->name = add_text(dump, record->name, strnlen(record->name, name_len));
+	take_lines(reader, function, record->address);
+	if (record->index + 1 &&
+	    id_map__set(&reader->by_index, record->index + 1, dump->nr_functions - 1))
+		return -ENOMEM;
+	return add_load(dump, record->address, record->size, dump->nr_functions - 1);
+}
+
+static int take_move(struct reader *reader, const struct move_record *record)
+{
+	int function = record->index + 1 ? id_map__get(&reader->by_index, record->index + 1) : -1;
+
+	return function < 0 ? 0 : add_load(reader->dump, record->address, record->size, function);
+}
+
+/* "\xff" repeats the file of the line before. */
+static uint32_t add_file(struct jit_dump *dump, const char *name, uint32_t before)
+{
+	if (!strcmp(name, "\xff") || (before && !strcmp(name, text_at(dump, before))))
+		return before;
+	return add_text(dump, name, strnlen(name, MAX_NAME));
+}
+
+static int take_entries(struct reader *reader, const char *data, size_t len)
+{
+	struct byte_reader bytes = {.at = data, .left = len};
+	struct jit_dump *dump = reader->dump;
+	uint32_t file = 0;
+
+	while (dump->nr_lines < MAX_NR && !dump->texts.has_failed) {
+		uint64_t address = byte_reader__u64(&bytes);
+		uint32_t line = byte_reader__u32(&bytes);
+		const char *name = byte_reader__skip(&bytes, sizeof(uint32_t)) ?
+					   byte_reader__text(&bytes) :
+					   NULL;
+		struct jit_line *added;
+
+		if (!name)
+			break;
+		file = add_file(dump, name, file);
+		if (address < reader->lines_of || line > INT32_MAX)
+			continue;
+		added = array__add(dump->lines, dump->nr_lines);
+		if (!added)
+			return -ENOMEM;
+		*added = (struct jit_line){address - reader->lines_of, line, file};
+	}
+	return 0;
+}
+
+static int take_debug_info(struct reader *reader, const struct lines_record *record, uint64_t at)
+{
+	size_t most = record->head.size - sizeof(*record);
+	char *data __cleanup(free_ptr) = NULL;
+	ssize_t len;
+
+	if (most > MAX_LINES)
+		most = MAX_LINES;
+	data = malloc(most + 1);
+	if (!data)
+		return -ENOMEM;
+	len = read_at(reader->fd, data, 0, most, at + sizeof(*record));
+	if (len < 0)
+		return len;
+	/* Lines without a function were dropped. */
+	reader->dump->nr_lines = reader->first_line;
+	reader->lines_of = record->address;
+	return take_entries(reader, data, len);
+}
+
+/* Return: the size of the record at a place; -ENODATA: the last one was before; other -errno. */
+static int64_t take_record(struct reader *reader, uint64_t at, uint64_t end)
+{
+	union {
+		struct record head;
+		struct load_record load;
+		struct move_record move;
+		struct lines_record lines;
+	} record;
+	ssize_t len = read_at(reader->fd, &record, sizeof(record.head), sizeof(record), at);
+	int err = 0;
+
+	if (len < 0)
+		return len;
+	if (record.head.size < sizeof(record.head) || record.head.size > end - at)
+		return -ENODATA;
+	if ((size_t)len > record.head.size)
+		len = record.head.size;
+	if (record.head.kind == CODE_LOAD && (size_t)len > offsetof(struct load_record, name))
+		err = take_load(reader, &record.load, len);
+	else if (record.head.kind == CODE_MOVE && (size_t)len >= sizeof(record.move))
+		err = take_move(reader, &record.move);
+	else if (record.head.kind == CODE_DEBUG_INFO && (size_t)len >= sizeof(record.lines))
+		err = take_debug_info(reader, &record.lines, at);
+	if (reader->dump->texts.has_failed)
+		err = -ENOMEM;
+	return err ? err : (int64_t)record.head.size;
+}
+
+static int64_t read_header(int fd)
+{
+	uint32_t header[HEADER_SIZE / sizeof(uint32_t)]; /* magic, version, size, ... */
+	ssize_t len = read_at(fd, header, sizeof(header), sizeof(header), 0);
+
+	if (len < 0)
+		return len == -ENODATA ? -ENOEXEC : len;
+	if (header[0] != MAGIC || header[1] != VERSION || header[2] < HEADER_SIZE)
+		return -ENOEXEC;
+	return header[2];
+}
+
+static int read_records(struct reader *reader)
+{
+	/* What is appended from now on is for the next reading. */
+	off_t end = lseek(reader->fd, 0, SEEK_END);
+	int64_t at = read_header(reader->fd), size = at;
+
+	if (end < 0 || at < 0)
+		return end < 0 ? -errno : at;
+	while (size > 0 && at < end) {
+		size = take_record(reader, at, end);
+		at += size > 0 ? size : 0;
+	}
+	return size < 0 && size != -ENODATA ? size : 0;
+}
+
+/* --- spans --- */
+
+/* The loads around an address while it moves up. */
+struct sweep {
+	const struct jit_load *loads;
+	int *heap; /* the latest load first */
+	int nr;
+};
+
+static void push(struct sweep *sweep, int load)
+{
+	int at = sweep->nr++;
+
+	for (; at && sweep->heap[(at - 1) / 2] < load; at = (at - 1) / 2)
+		sweep->heap[at] = sweep->heap[(at - 1) / 2];
+	sweep->heap[at] = load;
+}
+
+static void pop(struct sweep *sweep)
+{
+	int load = sweep->heap[--sweep->nr], at = 0;
+
+	for (int child = 1; child < sweep->nr; child = 2 * at + 1) {
+		if (child + 1 < sweep->nr && sweep->heap[child + 1] > sweep->heap[child])
+			child++;
+		if (sweep->heap[child] < load)
+			break;
+		sweep->heap[at] = sweep->heap[child];
+		at = child;
+	}
+	sweep->heap[at] = load;
+}
+
+static int add_span(struct jit_dump *dump, uint64_t start, uint64_t end, int load)
+{
+	struct jit_span *span = dump->nr_spans ? &dump->spans[dump->nr_spans - 1] : NULL;
+
+	if (span && span->load == load && span->end == start) {
+		span->end = end;
+		return 0;
+	}
+	span = array__add(dump->spans, dump->nr_spans);
+	if (!span)
+		return -ENOMEM;
+	*span = (struct jit_span){start, end, load};
+	return 0;
+}
+
+static int compare_starts(const void *a, const void *b, void *loads)
+{
+	uint64_t x = ((struct jit_load *)loads)[*(const int *)a].start;
+	uint64_t y = ((struct jit_load *)loads)[*(const int *)b].start;
+
+	return x < y ? -1 : x > y;
+}
+
+static int sweep_up(struct jit_dump *dump, const int *order, struct sweep *sweep)
+{
+	const struct jit_load *loads = dump->loads;
+	int next = 0, err = 0;
+	uint64_t at = 0;
+
+	while (!err && (next < dump->nr_loads || sweep->nr)) {
+		uint64_t end;
+
+		if (!sweep->nr && loads[order[next]].start > at)
+			at = loads[order[next]].start;
+		while (next < dump->nr_loads && loads[order[next]].start <= at)
+			push(sweep, order[next++]);
+		end = loads[sweep->heap[0]].end;
+		if (end <= at) {
+			pop(sweep);
+			continue;
+		}
+		if (next < dump->nr_loads && loads[order[next]].start < end)
+			end = loads[order[next]].start;
+		err = add_span(dump, at, end, sweep->heap[0]);
+		at = end;
+	}
+	return err;
+}
+
+static int make_spans(struct jit_dump *dump)
+{
+	int *order __cleanup(free_ptr) = calloc(dump->nr_loads + 1, sizeof(*order));
+	int *heap __cleanup(free_ptr) = calloc(dump->nr_loads + 1, sizeof(*heap));
+	struct sweep sweep = {.loads = dump->loads, .heap = heap};
+
+	if (!order || !heap)
+		return -ENOMEM;
+	for (int i = 0; i < dump->nr_loads; i++)
+		order[i] = i;
+	qsort_r(order, dump->nr_loads, sizeof(*order), compare_starts, dump->loads);
+	return sweep_up(dump, order, &sweep);
+}
+
+/* --- all --- */
+
+bool jit_dump__is_name(const char *path, size_t len)
+{
+	const char *slash = memrchr(path, '/', len), *name = slash ? slash + 1 : path;
+	const char *end = path + len, *digits = name + strlen("jit-");
+
+	if (end - name <= (ptrdiff_t)strlen("jit-.dump") || strncmp(name, "jit-", 4))
+		return false;
+	end -= strlen(".dump");
+	while (digits < end && isdigit((unsigned char)*digits))
+		digits++;
+	return digits == end && !strncmp(end, ".dump", 5);
+}
+
+int jit_dump__read(int fd, struct jit_dump *dump)
+{
+	struct reader reader = {.fd = fd, .dump = dump};
+	int err;
+
+	byte_buffer__put(&dump->texts, "", 1);
+	err = dump->texts.has_failed ? -ENOMEM : read_records(&reader);
+	id_map__clear(&reader.by_index);
+	return err ? err : make_spans(dump);
+}
+
+static const struct jit_span *find_span(const struct jit_dump *dump, uint64_t address)
+{
+	int low = 0, high = dump->nr_spans;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (dump->spans[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < dump->nr_spans && dump->spans[low].start <= address ? &dump->spans[low] : NULL;
+}
+
+/* Return: the last line that begins at an offset or before; NULL: none */
+static const struct jit_line *find_line(const struct jit_dump *dump,
+					const struct jit_function *function, uint64_t offset)
+{
+	int low = function->first_line, high = low + function->nr_lines;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (dump->lines[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > function->first_line ? &dump->lines[low - 1] : NULL;
+}
+
+bool jit_dump__find(const struct jit_dump *dump, uint64_t address, struct jit_place *place)
+{
+	const struct jit_span *span = find_span(dump, address);
+	const struct jit_load *load = span ? &dump->loads[span->load] : NULL;
+	const struct jit_function *function = load ? &dump->functions[load->function] : NULL;
+	const struct jit_line *line;
+
+	if (!function)
+		return false;
+	line = find_line(dump, function, address - load->start);
+	*place = (struct jit_place){
+		.name = text_at(dump, function->name),
+		.offset = address - load->start,
+		.file = text_at(dump, line ? line->file : 0),
+		.line = line ? line->line : 0,
+	};
+	return true;
+}
+
+void jit_dump__clear(struct jit_dump *dump)
+{
+	byte_buffer__clear(&dump->texts);
+	free(dump->functions);
+	free(dump->loads);
+	free(dump->lines);
+	free(dump->spans);
+	*dump = (struct jit_dump){};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_SYMBOL_JIT_DUMP_H
+#define PERF_SYMBOL_JIT_DUMP_H
+
+/*
+ * The functions that a JIT compiler lists in jit-PID.dump, with their source lines.
+ *
+ * The compiler appends records while its program runs, and maps the file as executable to show where it is.
+ */
+
+#include "util/lib/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero: empty. */
+struct jit_dump {
+	struct byte_buffer texts; /* one behind the other; the first is empty */
+	struct jit_function *functions;
+	struct jit_load *loads;
+	struct jit_line *lines;
+	struct jit_span *spans;
+	int nr_functions, nr_loads, nr_lines, nr_spans;
+};
+
+/** jit_dump__is_name() - whether a path is that of such a file */
+bool jit_dump__is_name(const char *path, size_t len);
+
+/**
+ * jit_dump__read() - read all complete records of a file
+ * @dump: is empty
+ *
+ * Of functions that overlap, the later record counts where they do. Reading ends at a record that is incomplete
+ * or has no valid size.
+ * Return: 0; -ENOEXEC: another format, or that of another byte order; -ENOMEM; other -errno of pread().
+ */
+int jit_dump__read(int fd, struct jit_dump *dump);
+
+/* A function at an address. The texts are borrowed. */
+struct jit_place {
+	const char *name;
+	uint64_t offset;  /* of the address in the function */
+	const char *file; /* of the source; empty: unknown */
+	uint32_t line;	  /* in it; 0: unknown */
+};
+
+/** jit_dump__find() - describe the function at an address; false: there is none */
+bool jit_dump__find(const struct jit_dump *dump, uint64_t address, struct jit_place *place);
+
+void jit_dump__clear(struct jit_dump *dump);
+
+#endif
