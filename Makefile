@@ -69,6 +69,12 @@ HAVE_LIBDW := $(shell printf '\043include <dwarf.h>\n\043include <elfutils/libdw
 	$(CC) -w $(SYSROOT_CFLAGS) -x c - -fsyntax-only 2>/dev/null && echo 1)
 endif
 
+# libiberty has no pkg-config file, and is an archive only. NO_LIBIBERTY=1 leaves it out.
+ifneq ($(and $(BUILDS),$(filter-out 1,$(or $(NO_LIBIBERTY),0))),)
+HAVE_LIBIBERTY := $(shell printf 'int rust_demangle_callback();\nint main(void) { return rust_demangle_callback("", 0, 0, 0); }\n' | \
+	$(CC) -w $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) -x c - -o /dev/null -liberty 2>/dev/null && echo 1)
+endif
+
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wformat=2 -Wno-format-nonliteral
 ifdef CI
@@ -88,7 +94,7 @@ HARDENING_LDFLAGS := $(PIE) -Wl,-z,relro,-z,now
 DATADIR := $(if $(filter $(bindir:%/bin=%)/share/$(PKG),$(pkgdatadir)),,-DPERF_DATADIR='"$(pkgdatadir)"')
 
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) $(if $(HAVE_LIBDW),-DHAVE_LIBDW) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) $(if $(HAVE_LIBDW),-DHAVE_LIBDW) $(if $(HAVE_LIBIBERTY),-DHAVE_LIBIBERTY) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
 	-ffile-prefix-map=$(CURDIR)=. $(HARDENING_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS)
 
@@ -99,7 +105,7 @@ ARCHIVES := $(if $(BUILDS),$(if $(SHARED),,-Wl,-Bstatic $(shell $(PKG_CONFIG) --
 ARCHIVES := $(if $(ARCHIVES),$(shell printf 'int main(void) { return 0; }\n' | $(CC) -w $(SYSROOT_CFLAGS) -fPIE \
 	$(SYSROOT_LDFLAGS) -pie -x c - -o /dev/null $(patsubst %,-Wl$(comma)-u$(comma)%,$(ONE_OF_EACH)) \
 	$(ARCHIVES) -lm 2>/dev/null && echo '$(ARCHIVES)'))
-ALL_LIBS := $(or $(ARCHIVES),$(if $(BUILDS),$(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap))) -lm
+ALL_LIBS := $(or $(ARCHIVES),$(if $(BUILDS),$(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap))) $(if $(HAVE_LIBIBERTY),-liberty) -lm
 ifeq ($(SANITIZE),1)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZERS)
@@ -146,7 +152,7 @@ all: $(O)/perf $(METRICS) ## build perf (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 NO_LIBDW=1 SHARED_LIBS=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
+	@echo 'variables: O= V=1 SANITIZE=1 NO_LIBPFM=1 NO_LIBDW=1 NO_LIBIBERTY=1 SHARED_LIBS=1 CROSS_COMPILE= SYSROOT= CC= CFLAGS= LDFLAGS= prefix= DESTDIR= NAME='
 
 deps: ## install what building and testing need (elsewhere than on Debian: name it)
 	$(Q)scripts/deps

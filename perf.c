@@ -158,6 +158,12 @@ static int cmd_help(int argc, char **argv)
 #define HAS_LIBPFM false
 #endif
 
+#ifdef HAVE_LIBIBERTY
+#define HAS_LIBIBERTY true
+#else
+#define HAS_LIBIBERTY false
+#endif
+
 #ifdef HAVE_LIBDW
 #define HAS_LIBDW true
 #else
@@ -171,7 +177,8 @@ static const struct {
 } features[] = {
 	{"bpf_skeletons", "HAVE_BPF_SKEL", true}, {"libbpf", "HAVE_LIBBPF_SUPPORT", true},
 	{"libcap", "HAVE_LIBCAP_SUPPORT", true},  {"libdw", "HAVE_LIBDW", HAS_LIBDW},
-	{"libelf", "HAVE_LIBELF_SUPPORT", true},  {"libpfm4", "HAVE_LIBPFM", HAS_LIBPFM},
+	{"libelf", "HAVE_LIBELF_SUPPORT", true},  {"libiberty", "HAVE_LIBIBERTY", HAS_LIBIBERTY},
+	{"libpfm4", "HAVE_LIBPFM", HAS_LIBPFM},
 };
 
 /* Print the features of the build, on a terminal in colours as Linux's perf has them. */

@@ -358,6 +358,21 @@ samples_or_ends() {
 	in_range "$(share blend_b "$T/json")" 20 60
 }
 
+@test "functions of Rust have the names of the source" {
+	perf version --build-options | grep -q 'libiberty: \[ on' || skip_or_fail "there is no libiberty in this build"
+	cat >"$T/rust.c" <<-EOF
+		void newer(unsigned long) __asm__("_RNvMs_CsbDqzXfLQacH_7mycrateNtB4_3Foo3bar");
+		void older(unsigned long) __asm__("_ZN7mycrate5older17h0123456789abcdefE");
+		void newer(unsigned long n) { while (--n) __asm__(""); }
+		void older(unsigned long n) { while (--n) __asm__(""); }
+		int main(void) { newer(300000000); older(300000000); }
+	EOF
+	gcc -O2 -fno-inline -fno-ipa-icf -o "$T/rust" "$T/rust.c"
+	profile -F 1000 -j -- "$T/rust" >"$T/json"
+	in_range "$(share "<mycrate::Foo>::bar" "$T/json")" 25 75
+	in_range "$(share mycrate::older "$T/json")" 25 75
+}
+
 # interrupt_again PID FILE : send another SIGINT while the process holds them back and has none; true when the
 # profile is in the file
 interrupt_again() {

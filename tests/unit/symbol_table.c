@@ -226,6 +226,38 @@ static void test_names_are_demangled_without_parameters(void **state __unused)
 	}
 }
 
+/* By Rust's RFC 2603, and by the form before it. */
+static const struct {
+	const char *name, *readable;
+} of_rust[] = {
+	{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+	{"_RNvMs_CsbDqzXfLQacH_7mycrateNtB4_3Foo3bar", "<mycrate::Foo>::bar"},
+	{"_RINvCsbDqzXfLQacH_7mycrate3addhlE", "mycrate::add::<u8, i32>"},
+	{"_RNCNvCsbDqzXfLQacH_7mycrate4main0B3_", "mycrate::main::{closure#0}"},
+	{"_RNvCs1234_7mycrate3foo.llvm.0123456789ABCDEF", "mycrate::foo"},
+	{"_RNvCs1234_7mycrate3foo.cold", "mycrate::foo.cold"},
+	{"_ZN61_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
+	 "<alloc::vec::Vec<T> as core::fmt::Debug>::fmt"},
+	{"_ZN4core3fmt5write17h0123456789abcdefE.llvm.123", "core::fmt::write"},
+};
+
+static void test_names_of_rust_are_demangled_without_hashes(void **state __unused)
+{
+#ifndef HAVE_LIBIBERTY
+	skip();
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(of_rust); i++) {
+		char *readable = demangle__name(of_rust[i].name);
+
+		assert_non_null(readable);
+		assert_string_equal(readable, of_rust[i].readable);
+		free(readable);
+	}
+	assert_null(demangle__name("_R"));
+	assert_null(demangle__name("_RNvCs1234_7my"));
+	assert_null(demangle__name("_Reader"));
+}
+
 static void test_the_build_id_is_found_among_notes(void **state __unused)
 {
 	/* A note of another owner, then ours. */
@@ -278,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_perf_maps_have_blanks_in_names_and_the_last_line_wins),
 		cmocka_unit_test(test_a_perf_map_is_read_from_a_file),
 		cmocka_unit_test(test_names_are_demangled_without_parameters),
+		cmocka_unit_test(test_names_of_rust_are_demangled_without_hashes),
 		cmocka_unit_test(test_the_build_id_is_found_among_notes),
 		cmocka_unit_test(test_notes_with_impossible_lengths_are_refused),
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/demangle.h"
 
+#include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
 
 #include <dlfcn.h>
@@ -10,6 +11,41 @@
 
 /* abi::__cxa_demangle() of the Itanium C++ ABI. */
 typedef char *(*demangle_t)(const char *name, char *buf, size_t *len, int *status);
+
+#ifdef HAVE_LIBIBERTY
+/* Of libiberty's demangle.h, which needs GPL 3; the function itself is LGPL. 1: the name was Rust's. */
+int rust_demangle_callback(const char *mangled, int options,
+			   void (*fn)(const char *part, size_t len, void *ctx), void *ctx);
+
+/* Longer names are cut off. References to other parts let a short name grow without end. */
+#define MAX_RUST 4096
+
+static void take_part(const char *part, size_t len, void *ctx)
+{
+	struct byte_buffer *name = ctx;
+
+	byte_buffer__put(name, part, len < MAX_RUST - name->len ? len : MAX_RUST - name->len);
+}
+
+/* Return: owned by the caller; NULL: not Rust's. */
+static char *demangle_rust(const char *mangled)
+{
+	struct byte_buffer name = {};
+
+	if (rust_demangle_callback(mangled, 0, take_part, &name))
+		byte_buffer__put_text(&name, "");
+	else
+		byte_buffer__clear(&name);
+	if (name.has_failed)
+		byte_buffer__clear(&name);
+	return name.data;
+}
+#else
+static char *demangle_rust(const char *mangled __unused)
+{
+	return NULL;
+}
+#endif
 
 /* Set once by demangle__init(). The libraries stay loaded. */
 static demangle_t cxa_demangle;
@@ -77,22 +113,40 @@ static char *with_suffix(char *name, const char *suffix)
 	return whole;
 }
 
+static char *demangle_cxx(const char *name)
+{
+	int status;
+	char *readable =
+		cxa_demangle && is_mangled(name) ? cxa_demangle(name, NULL, NULL, &status) : NULL;
+
+	if (readable && !strip_hash(readable))
+		strip_parameters(readable);
+	return readable;
+}
+
+/* Names of the older form have dots themselves, so the whole one is tried. Only LLVM's suffix says nothing. */
+static char *demangle_rust_whole(const char *name, const char *suffix)
+{
+	char *readable = demangle_rust(name);
+	bool is_new = !strncmp(name, "_R", 2);
+
+	return readable && is_new && *suffix == '.' && strncmp(suffix, ".llvm.", 6) ?
+		       with_suffix(readable, suffix) :
+		       readable;
+}
+
 char *demangle__name(const char *name)
 {
+	const char *suffix = name + strcspn(name, ".@");
 	char *base __cleanup(free_ptr) = NULL;
-	const char *suffix;
-	char *readable;
-	int status;
+	char *readable = demangle_rust_whole(name, suffix);
 
-	if (!cxa_demangle || !is_mangled(name))
-		return NULL;
-	suffix = name + strcspn(name, ".@");
+	if (readable)
+		return readable;
 	base = strndup(name, suffix - name);
-	readable = base ? cxa_demangle(base, NULL, NULL, &status) : NULL;
+	readable = base ? demangle_cxx(base) : NULL;
 	if (!readable)
 		return NULL;
-	if (!strip_hash(readable))
-		strip_parameters(readable);
 	/* A version behind '@' is the linker's. */
 	return with_suffix(readable, *suffix == '.' ? suffix : "");
 }
