@@ -9,6 +9,7 @@
 #include "util/cmd/profile_stored.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/profile/annotation.h"
 #include "util/profile/profile_report.h"
 
 #include <errno.h>
@@ -53,11 +54,27 @@ static void warn_of_flat_stacks(struct profile_cmd *cmd)
 	pr_warn("most stacks of user space have one frame: the programs were compiled without frame pointers (-fno-omit-frame-pointer)");
 }
 
+static bool has_stacks(const struct profile_cmd *cmd)
+{
+	return cmd->options.view != VIEW_LIST && cmd->options.view != VIEW_ANNOTATION;
+}
+
+/* Return: 0, also if there is nothing to annotate; -errno, after a message if the function is missing. */
+static int annotate(struct profile_cmd *cmd, struct annotation *annotation)
+{
+	int err =
+		cmd->annotate ? annotation__make(annotation, &cmd->run.samples, cmd->annotate) : 0;
+
+	cmd->run.has_bad_range |= err == -EINVAL;
+	return err;
+}
+
 static int report(void *ctx, const struct profile_round *round)
 {
 	struct profile_cmd *cmd = ctx;
 	struct samples inlined = {.symbols = cmd->run.symbols, .scale = cmd->run.samples.scale};
 	struct profile_report page;
+	struct annotation annotation = {};
 	int err = resolve(cmd);
 
 	profile_cmd__make_report(cmd, round, &page);
@@ -70,12 +87,17 @@ static int report(void *ctx, const struct profile_round *round)
 	}
 	if (!err)
 		err = profile_files__write(&cmd->files, &page);
+	if (!err)
+		err = annotate(cmd, &annotation);
+	page.annotation = &annotation;
 	if (!err && !(cmd->data_path && !strcmp(cmd->data_path, "-")))
 		err = profile_report__print(stdout, &page);
+	if (!err && annotation.has_problem)
+		err = -ENODATA;
 	samples__reset(&inlined);
+	annotation__clear(&annotation);
 	cmd->has_lost_reader = err == -EPIPE;
-	if (!err && (cmd->options.view != VIEW_LIST || cmd->data_path ||
-		     profile_files__has_any(&cmd->files)))
+	if (!err && (has_stacks(cmd) || cmd->data_path || profile_files__has_any(&cmd->files)))
 		warn_of_flat_stacks(cmd);
 	return err;
 }

@@ -297,7 +297,7 @@ as_nobody() {
 publish() {
 	public=$(mktemp -d)
 	chmod 755 "$public"
-	install -m 755 -t "$public" "$@"
+	[ $# = 0 ] || install -m 755 -t "$public" "$@"
 }
 
 # grouping_locale : make a locale that groups digits, for LOCPATH=$locales LC_ALL=en_US.UTF-8

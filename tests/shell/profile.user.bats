@@ -64,6 +64,23 @@ wrong() {
 	invalid "-g and --folded are mutually exclusive" -g --folded
 	invalid "--stacks and --folded are mutually exclusive" --folded --stacks
 	invalid "-x and -j are mutually exclusive" -j -x,
+	invalid "--annotate: the name of the function is empty" --annotate ''
+	for option in -g --stacks --folded; do
+		invalid "--annotate has no stacks: without -g, --stacks and --folded" --annotate f $option
+	done
+	for option in '-s sym' --ip=address -d --for-each-cgroup=a; do
+		# shellcheck disable=SC2086 # an option and its value
+		invalid "--annotate has columns of its own: without -s, --ip, -d and --for-each-cgroup" --annotate f $option
+	done
+	for option in --lines --inline; do
+		invalid "--annotate always prints source lines and inlined functions: without --lines and --inline" --annotate f $option
+	done
+	invalid "--annotate needs the sampled instruction: without --kernel-callchains and --user-callchains" \
+		--annotate f --user-callchains
+	invalid "--annotate prints all instructions: without --percent-limit" --annotate f --percent-limit 1
+	invalid "--annotate prints one function: without -K and -U" --annotate f -K
+	invalid "--annotate and -I are mutually exclusive" --annotate f -I 100
+	invalid "--annotate and --diff are mutually exclusive" --annotate f --diff a b
 	invalid "--folded and -j are mutually exclusive" --folded -j
 	invalid "-K and -U are mutually exclusive" -K -U
 	invalid "--no-children requires -g" --no-children

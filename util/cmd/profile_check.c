@@ -7,6 +7,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/profile_flame.h"
+#include "util/symbol/disassembler.h"
 #include "util/target/cgroup_list.h"
 
 #include <ctype.h>
@@ -65,6 +66,21 @@ int profile_cmd__check_conflicts(const struct profile_cmd *cmd)
 		{cmd->stacks && cmd->folded, "--stacks and --folded are mutually exclusive"},
 		{cmd->by && has_stacks(cmd),
 		 "--ip has no stacks: without -g, --stacks and --folded"},
+		{cmd->annotate && !*cmd->annotate, "--annotate: the name of the function is empty"},
+		{cmd->annotate && (cmd->g || cmd->stacks || cmd->folded),
+		 "--annotate has no stacks: without -g, --stacks and --folded"},
+		{cmd->annotate && (cmd->by || cmd->sort || cmd->data || cmd->each_cgroup),
+		 "--annotate has columns of its own: without -s, --ip, -d and --for-each-cgroup"},
+		{cmd->annotate && (cmd->lines || cmd->inlines),
+		 "--annotate always prints source lines and inlined functions: without --lines and --inline"},
+		{cmd->annotate && (cmd->only_kernel_chains || cmd->only_user_chains),
+		 "--annotate needs the sampled instruction: without --kernel-callchains and --user-callchains"},
+		{cmd->annotate && cmd->options.percent_limit > 0,
+		 "--annotate prints all instructions: without --percent-limit"},
+		{cmd->annotate && (cmd->hide_kernel || cmd->hide_user),
+		 "--annotate prints one function: without -K and -U"},
+		{cmd->annotate && cmd->run.base.config.options.interval_ms,
+		 "--annotate and -I are mutually exclusive"},
 		{cmd->by && cmd->sort, "--ip and -s are mutually exclusive"},
 		{cmd->data && (cmd->stacks || cmd->folded),
 		 "-d adds a column: without --stacks and --folded"},
@@ -184,17 +200,19 @@ static int find_cgroups(struct profile_cmd *cmd)
 int profile_cmd__choose_output(struct profile_cmd *cmd)
 {
 	struct profile_options *options = &cmd->options;
-	int err = sort_keys__parse(&options->sort, cmd->sort ? cmd->sort :
-						   cmd->by   ? cmd->by :
-							       PROFILE_DEFAULT_SORT);
+	int err = sort_keys__parse(&options->sort, cmd->sort	 ? cmd->sort :
+						   cmd->annotate ? "dso,ip" :
+						   cmd->by	 ? cmd->by :
+								   PROFILE_DEFAULT_SORT);
 
 	if (err)
 		return err;
 	options->format = cmd->json ? FORMAT_JSON : options->csv_sep ? FORMAT_CSV : FORMAT_TEXT;
-	options->view = cmd->g	    ? VIEW_TREE :
-			cmd->stacks ? VIEW_STACKS :
-			cmd->folded ? VIEW_FOLDED :
-				      VIEW_LIST;
+	options->view = cmd->g	      ? VIEW_TREE :
+			cmd->stacks   ? VIEW_STACKS :
+			cmd->folded   ? VIEW_FOLDED :
+			cmd->annotate ? VIEW_ANNOTATION :
+					VIEW_LIST;
 	/* As perf report: callees with children, else callers. */
 	if (!cmd->is_callee && !options->is_caller)
 		options->is_caller = !options->no_children;
@@ -245,10 +263,20 @@ static void choose_keys(struct profile_cmd *cmd)
 	cmd->run.samples.no_user = has_stacks(cmd) && cmd->hide_user;
 }
 
+int profile_cmd__check_tools(const struct profile_cmd *cmd)
+{
+	if (!cmd->annotate || disassembler__is_there())
+		return 0;
+	pr_err("--annotate needs objdump or llvm-objdump, and neither is in PATH (binutils or llvm)");
+	return -ENOENT;
+}
+
 int profile_cmd__check(struct profile_cmd *cmd)
 {
 	int err = profile_cmd__check_conflicts(cmd);
 
+	if (!err)
+		err = profile_cmd__check_tools(cmd);
 	if (!err && cmd->user)
 		err = find_user(cmd);
 	if (!err)

@@ -24,6 +24,9 @@ int profile_cmd__check_conflicts(const struct profile_cmd *cmd);
 /** profile_cmd__choose_output() - settle view, format and columns; 0 or -errno after a message */
 int profile_cmd__choose_output(struct profile_cmd *cmd);
 
+/** profile_cmd__check_tools() - refuse --annotate without a disassembler; 0 or -ENOENT after a message */
+int profile_cmd__check_tools(const struct profile_cmd *cmd);
+
 /** profile_cmd__check_files() - refuse files that cannot be. Return: 0 or -EINVAL after a message */
 int profile_cmd__check_files(const struct profile_cmd *cmd);
 

@@ -34,11 +34,12 @@ struct profile_cmd {
 	const char *control_spec; /* --control; NULL: none */
 	const char *each_cgroup;  /* --for-each-cgroup LIST */
 	bool has_G;
-	const char *user; /* -u */
-	char *user_pids;  /* its processes, for the target */
-	const char *sort; /* -s; NULL: the default */
-	const char *by;	  /* --ip: the default in its place; NULL: not given */
-	const char *prog; /* --prog FILE; NULL: none */
+	const char *user;     /* -u */
+	char *user_pids;      /* its processes, for the target */
+	const char *sort;     /* -s; NULL: the default */
+	const char *by;	      /* --ip: the default in its place; NULL: not given */
+	const char *prog;     /* --prog FILE; NULL: none */
+	const char *annotate; /* --annotate SYMBOL; NULL: none */
 	bool dump_maps;
 	bool data; /* -d */
 	bool lines, inlines;

@@ -29,6 +29,8 @@ static int check(const struct profile_cmd *cmd, int argc)
 		text = "--diff and --pprof are mutually exclusive";
 	else if (cmd->data_path)
 		text = "--diff and -o are mutually exclusive";
+	else if (cmd->annotate)
+		text = "--annotate and --diff are mutually exclusive";
 	else if (cmd->json && cmd->options.csv_sep)
 		text = "-x and -j are mutually exclusive";
 	if (text)

@@ -149,7 +149,9 @@ static enum symbols_depth depth_of(const struct profile_cmd *cmd)
 {
 	if (cmd->inlines)
 		return SYMBOLS_INLINES;
-	return sort_keys__has(&cmd->options.sort, SORT_SRCLINE) ? SYMBOLS_LINES : SYMBOLS_NAMES;
+	if (sort_keys__has(&cmd->options.sort, SORT_SRCLINE))
+		return SYMBOLS_LINES;
+	return cmd->annotate ? SYMBOLS_FILES : SYMBOLS_NAMES;
 }
 
 int profile_cmd__run(struct profile_cmd *cmd)

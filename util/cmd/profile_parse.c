@@ -197,6 +197,8 @@ static int parse_data(void *ctx, const char *arg)
 static const struct option_row rows[] = {
 	{'a', "all-cpus", OPT_FLAG, AT(run.base.target.system_wide),
 	 .help = "sample all CPUs (the default)"},
+	{0, "annotate", OPT_STRING, AT(annotate), .arg = "symbol",
+	 .help = "print the instructions of this function with their samples and source lines"},
 	{0, "bpf", OPT_NEGATED, AT(run.no_bpf),
 	 .help = "copy every sample to perf, in place of sharing sampling events"},
 	{0, "bpf-attr-map", OPT_STRING, AT(run.sampling.attr_map_path), .arg = "path",

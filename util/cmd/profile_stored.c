@@ -137,6 +137,8 @@ int profile_stored(struct profile_cmd *cmd, int argc, char **argv)
 	msg__set_verbose(cmd->verbose);
 	err = check(cmd);
 	if (!err)
+		err = profile_cmd__check_tools(cmd);
+	if (!err)
 		err = profile_cmd__choose_output(cmd);
 	replay.samples.no_kernel = cmd->hide_kernel && cmd->options.view != VIEW_LIST;
 	replay.samples.no_user = cmd->hide_user && cmd->options.view != VIEW_LIST;

@@ -106,6 +106,7 @@ enum data_update {
 	UPDATE_ACCOUNT,
 	UPDATE_IMAGES,
 	UPDATE_PLACES,
+	UPDATE_BUILD_IDS,
 };
 
 /* The count of one counter since the start. */

@@ -15,6 +15,7 @@
  *			u64 ns that the profile is of, target as text
  * UPDATE_ACCOUNT	for each event: struct sample_account
  * UPDATE_IMAGES	numbered from 1 on, the kernel is 0: u64 kind, path as text
+ * UPDATE_BUILD_IDS	u32 number of an image, u32 length, 20 bytes
  * UPDATE_PLACES	numbered from 0 on: u64 position in the image, u64 offset in the function, u32 image,
  *			u32 flags, module as text, function as text
  *

@@ -9,6 +9,7 @@
 #include "util/lib/util.h"
 #include "util/profile/samples.h"
 #include "util/symbol/kallsyms.h"
+#include "util/symbol/kernel_file.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbols.h"
 
@@ -52,13 +53,9 @@ static void put_build_id(struct byte_buffer *out, uint16_t misc, const struct bu
 
 static void put_kernel_build_id(struct byte_buffer *out)
 {
-	char *path __cleanup(free_ptr) = xasprintf("%s/kernel/notes", sysfs_root());
-	size_t len;
-	char *notes __cleanup(free_ptr) = path ? read_file(path, &len) : NULL;
-	struct build_id id = {};
+	struct build_id id;
 
-	if (notes)
-		build_id__find(notes, len, 4, &id);
+	kernel_file__build_id(&id);
 	if (id.len)
 		put_build_id(out, PERF_RECORD_MISC_KERNEL, &id, "[kernel.kallsyms]");
 }

@@ -78,6 +78,16 @@ static void put_image(const struct profile_names *names, int nr, struct byte_buf
 	byte_buffer__put_text(list, image->path);
 }
 
+static void put_build_id(const struct profile_names *names, int nr, struct byte_buffer *list)
+{
+	int unused;
+	const struct image *image = symbols__image(names->symbols, names->images[nr], &unused);
+
+	byte_buffer__put_u32(list, nr + 1);
+	byte_buffer__put_u32(list, image->build_id.len);
+	byte_buffer__put(list, image->build_id.bytes, sizeof(image->build_id.bytes));
+}
+
 static void put_place(const struct profile_names *names, int nr, struct byte_buffer *list)
 {
 	struct place_name name;
@@ -119,5 +129,7 @@ int profile_names__put(const struct profile_names *names, struct data_writer *wr
 {
 	int err = put_list(names, writer, id, UPDATE_IMAGES, names->nr_images, put_image);
 
+	if (!err)
+		err = put_list(names, writer, id, UPDATE_BUILD_IDS, names->nr_images, put_build_id);
 	return err ? err : put_list(names, writer, id, UPDATE_PLACES, names->nr_places, put_place);
 }

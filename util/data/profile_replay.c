@@ -156,6 +156,21 @@ static int take_images(struct reading *reading)
 	return 0;
 }
 
+static int take_build_ids(struct reading *reading)
+{
+	while (has_more(&reading->body)) {
+		uint32_t image = byte_reader__u32(&reading->body);
+		struct build_id id = {.len = byte_reader__u32(&reading->body)};
+
+		byte_reader__get(&reading->body, id.bytes, sizeof(id.bytes));
+		if (!image || image > reading->nr_images || id.len > sizeof(id.bytes) ||
+		    reading->body.is_short)
+			return refuse(reading, "a build id that cannot be");
+		symbols__store_build_id(reading->replay->symbols, image, &id);
+	}
+	return 0;
+}
+
 static int take_place(struct reading *reading)
 {
 	struct byte_reader *body = &reading->body;
@@ -202,6 +217,8 @@ static int take_update(struct reading *reading)
 		return take_account(reading, id);
 	case UPDATE_IMAGES:
 		return take_images(reading);
+	case UPDATE_BUILD_IDS:
+		return take_build_ids(reading);
 	case UPDATE_PLACES:
 		return take_places(reading);
 	default:

@@ -13,10 +13,11 @@
 struct cgroup_names;
 
 enum profile_view {
-	VIEW_LIST,   /* a row for each function, or for what -s names */
-	VIEW_TREE,   /* -g: with the callers or callees of each row */
-	VIEW_STACKS, /* --stacks: every stack, a frame on a line */
-	VIEW_FOLDED, /* --folded: every stack on one line */
+	VIEW_LIST,	 /* a row for each function, or for what -s names */
+	VIEW_TREE,	 /* -g: with the callers or callees of each row */
+	VIEW_STACKS,	 /* --stacks: every stack, a frame on a line */
+	VIEW_FOLDED,	 /* --folded: every stack on one line */
+	VIEW_ANNOTATION, /* --annotate: the instructions of a function */
 };
 
 enum profile_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };

@@ -137,8 +137,7 @@ static int add_all(struct pids *pids)
 	return err;
 }
 
-/* Return: the colon between file and function; NULL: there is none. Those of C++ are double. */
-static const char *find_colon(const char *text)
+const char *profile_ranges__colon(const char *text)
 {
 	for (const char *at = text; (at = strchr(at, ':')); at += 2) {
 		if (at[1] != ':')
@@ -151,7 +150,7 @@ static const char *find_colon(const char *text)
 static int find_name(struct profile_ranges *ranges, const struct symbols *symbols,
 		     const struct pids *pids, const char *text, bool is_everybody)
 {
-	const char *colon = find_colon(text);
+	const char *colon = profile_ranges__colon(text);
 	char *file __cleanup(free_ptr) = strndup(text, colon ? colon - text : (int)strlen(text));
 	struct process_code code = {
 		.pids = pids->list,

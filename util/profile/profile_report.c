@@ -7,6 +7,7 @@
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
 #include "util/profile/account.h"
+#include "util/profile/print_annotation.h"
 #include "util/profile/print_rows.h"
 #include "util/profile/print_stacks.h"
 #include "util/profile/profile_options.h"
@@ -94,7 +95,7 @@ static int print_event(FILE *out, const struct profile_report *report, int event
 	const struct evsel *evsel = report->events->evsels[event];
 	const struct print_context context = context_of(out, report, event);
 	const struct sample_account *account = &report->accounts[event];
-	int err;
+	int err = 0;
 
 	if (options->format == FORMAT_TEXT && options->view != VIEW_FOLDED) {
 		print_title(out, report, event);
@@ -102,6 +103,8 @@ static int print_event(FILE *out, const struct profile_report *report, int event
 	}
 	if (options->view == VIEW_STACKS || options->view == VIEW_FOLDED)
 		err = print_stacks(&context, report->samples, event);
+	else if (options->view == VIEW_ANNOTATION)
+		print_annotation(&context, report->annotation, event);
 	else
 		err = print_rows(&context, report->samples, event);
 	if (!err)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct annotation;
 struct evlist;
 struct profile_options;
 struct sample_account;
@@ -15,7 +16,8 @@ struct samples;
 
 struct profile_report {
 	const struct profile_options *options;
-	const struct samples *samples; /* with names: symbols__resolve() was called */
+	const struct samples *samples;	     /* with names: symbols__resolve() was called */
+	const struct annotation *annotation; /* of VIEW_ANNOTATION */
 	const struct evlist *events;
 	const struct sample_account *accounts; /* of this report, one for each event */
 	const char *target;		       /* "system wide"; for text */

@@ -42,6 +42,11 @@ void build_id__find(const void *notes, size_t len, size_t align, struct build_id
 	}
 }
 
+bool build_id__are_equal(const struct build_id *a, const struct build_id *b)
+{
+	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
+}
+
 char *build_id__debug_path(const struct build_id *id)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";

@@ -4,6 +4,7 @@
 
 /* The build id of an ELF file, and the place of the debug file that has the same. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct build_id {
  * one, @id gets the length 0.
  */
 void build_id__find(const void *notes, size_t len, size_t align, struct build_id *id);
+
+/** build_id__are_equal() - whether two are the same, also if both are none */
+bool build_id__are_equal(const struct build_id *a, const struct build_id *b);
 
 /**
  * build_id__debug_path() - "usr/lib/debug/.build-id/ab/cdef.debug", relative to a root directory

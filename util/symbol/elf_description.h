@@ -10,6 +10,8 @@
 
 struct elf_description {
 	struct build_id id;
+	uint16_t machine; /* EM_* */
+	uint16_t is_64bit;
 	uint32_t has_symtab;  /* the full symbol table */
 	uint32_t has_lines;   /* debug information */
 	uint32_t link_crc;    /* checksum of the debug file that debug_link names */

@@ -114,6 +114,16 @@ static void describe_section(Elf *elf, size_t names, Elf_Scn *section, struct el
 		read_alt_link(section, file);
 }
 
+static void describe_machine(Elf *elf, struct elf_description *file)
+{
+	GElf_Ehdr head;
+
+	if (!gelf_getehdr(elf, &head))
+		return;
+	file->machine = head.e_machine;
+	file->is_64bit = head.e_ident[EI_CLASS] == ELFCLASS64;
+}
+
 int elf_symbols__describe(int fd, struct elf_description *file)
 {
 	Elf *elf = open_elf(fd);
@@ -123,6 +133,7 @@ int elf_symbols__describe(int fd, struct elf_description *file)
 	*file = (struct elf_description){};
 	if (!elf)
 		return -ENOEXEC;
+	describe_machine(elf, file);
 	find_build_id(elf, &file->id);
 	(void)elf_getshdrstrndx(elf, &names); /* without it sections have no names */
 	while ((section = elf_nextscn(elf, section)))
@@ -161,7 +172,7 @@ bool elf_symbols__is_debug_file(int fd, int debug_fd)
 		return false;
 	if (!file.id.len)
 		return *file.debug_link && has_checksum(debug_fd, file.link_crc);
-	return file.id.len == debug.id.len && !memcmp(file.id.bytes, debug.id.bytes, file.id.len);
+	return build_id__are_equal(&file.id, &debug.id);
 }
 
 static enum symbol_rank rank_of(unsigned char binding)

@@ -46,7 +46,7 @@ static int use_null(void)
 	return 0;
 }
 
-static int drop_capabilities(void)
+int sandbox__drop_capabilities(void)
 {
 	cap_t none = cap_init();
 	int err = !none || cap_set_proc(none) ? -errno : 0;
@@ -66,7 +66,7 @@ int sandbox__drop_privileges(int keep_fd)
 	if (!err)
 		err = close_others();
 	if (!err)
-		err = drop_capabilities();
+		err = sandbox__drop_capabilities();
 	if (!err && prctl(PR_SET_PDEATHSIG, SIGKILL))
 		err = -errno;
 	/* Ctrl-C is for perf, which then wants names, also before it stops for Ctrl-Z. */

@@ -13,6 +13,9 @@
 #define SANDBOX_FD 3
 int sandbox__drop_privileges(int keep_fd);
 
+/** sandbox__drop_capabilities() - give up all capabilities, also for programs that are executed; 0 or -errno */
+int sandbox__drop_capabilities(void);
+
 /**
  * sandbox__enter() - allow only system calls that read open files, take memory, and send messages
  *

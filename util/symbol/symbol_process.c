@@ -357,7 +357,7 @@ static int hand_over_places(const struct symbol_process *process, ssize_t len,
 
 		memcpy(&place, at, sizeof(place));
 		at += sizeof(place);
-		question->place_fn(question->ctx, place.start, place.end);
+		question->place_fn(question->ctx, place.start, place.end, place.address);
 	}
 	return left ? -EPROTO : 0;
 }

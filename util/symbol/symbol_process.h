@@ -96,8 +96,8 @@ int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind 
 			  const struct symbol_files *files, const uint64_t *addresses, int nr,
 			  line_fn fn, void *ctx);
 
-/* place_fn - gets a function's place in its file, without the end */
-typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end);
+/* place_fn - gets a function's place in its file, without the end, and its address there */
+typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end, uint64_t address);
 
 /**
  * symbol_process__find() - find the functions of a name in an ELF file

@@ -64,7 +64,7 @@ struct search {
 	int nr; /* that were added */
 };
 
-static void add_place(void *ctx, uint64_t start, uint64_t end)
+static void add_place(void *ctx, uint64_t start, uint64_t end, uint64_t address __unused)
 {
 	struct places *places = ctx;
 
@@ -80,7 +80,7 @@ static void find_places(const struct search *search, int image, struct places *p
 
 	places->is_known = true;
 	if (!search->wanted->function)
-		add_place(places, 0, UINT64_MAX);
+		add_place(places, 0, UINT64_MAX, 0);
 	else if (!symbols__describe(search->symbols, file))
 		(void)symbol_process__find(reader, file->fd, file->debug_fd,
 					   search->wanted->function, add_place, places);

@@ -58,6 +58,7 @@ struct symbol_reply {
 /* A function, by positions in its file. */
 struct symbol_place {
 	uint64_t start, end; /* without the end */
+	uint64_t address;    /* of the start, as in the symbol table */
 };
 
 /*

@@ -385,6 +385,7 @@ static int put_place(struct worker *worker, const struct source *source, uint64_
 	if (!symbol || !elf_segments__offset(&source->segments, address, &place.start))
 		return 0;
 	place.end = place.start + (symbol->end - address);
+	place.address = address;
 	if (sizeof(place) > sizeof(worker->packet) - worker->len) {
 		err = send_packet(worker);
 		begin_packet(worker, SYMBOL_REPLY_PLACES);

@@ -53,6 +53,8 @@ struct frame_key {
 };
 
 struct symbols {
+	bool is_stored;	      /* the names are from elsewhere */
+	bool has_debug_files; /* files with debug information are opened, also with SYMBOLS_NAMES */
 	struct process_table processes;
 	struct symbol_process *process; /* NULL: could not be started */
 	struct map_events *events;	/* NULL: not followed */
@@ -98,7 +100,8 @@ struct symbols *symbols__new(enum symbols_depth depth)
 		symbols__delete(symbols);
 		return NULL;
 	}
-	symbols->depth = depth;
+	symbols->depth = depth == SYMBOLS_FILES ? SYMBOLS_NAMES : depth;
+	symbols->has_debug_files = depth != SYMBOLS_NAMES;
 	symbols->process = symbol_process__start(depth != SYMBOLS_NAMES);
 	if (!symbols->process)
 		pr_warn("functions of programs have no names: cannot start a process that reads files: %s",
@@ -171,6 +174,14 @@ const struct symbol_table *symbols__kernel(const struct symbols *symbols)
 
 struct symbol_process *symbols__reader(const struct symbols *symbols)
 {
+	return symbols->process;
+}
+
+struct symbol_process *symbols__start_reader(struct symbols *symbols)
+{
+	errno = EPIPE;
+	if (symbols->is_stored && !symbols->process)
+		symbols->process = symbol_process__start(true);
 	return symbols->process;
 }
 
@@ -326,8 +337,10 @@ struct symbols *symbols__new_stored(void)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
 
-	if (symbols && !process_table__begin(&symbols->processes))
+	if (symbols && !process_table__begin(&symbols->processes)) {
+		symbols->is_stored = symbols->has_debug_files = true;
 		return symbols;
+	}
 	pr_err("out of memory");
 	symbols__delete(symbols);
 	return NULL;
@@ -336,6 +349,11 @@ struct symbols *symbols__new_stored(void)
 int symbols__store_image(struct symbols *symbols, enum image_kind kind, const char *path)
 {
 	return process_table__store_image(&symbols->processes, kind, path);
+}
+
+void symbols__store_build_id(struct symbols *symbols, int image, const struct build_id *id)
+{
+	symbols->processes.images[image].build_id = *id;
 }
 
 int symbols__store(struct symbols *symbols, int image, const struct place_name *name)
@@ -582,7 +600,7 @@ static int open_by_id(const struct symbols *symbols, const struct image *image, 
 	if (fd < 0)
 		return fd;
 	err = symbol_process__describe(symbols->process, fd, -1, &file, &is_debug_file);
-	if (!err && id->len && file.id.len == id->len && !memcmp(file.id.bytes, id->bytes, id->len))
+	if (!err && id->len && build_id__are_equal(&file.id, id))
 		return fd;
 	close(fd);
 	return err ? err : -ENOENT;
@@ -619,9 +637,9 @@ static int describe(const struct symbols *symbols, struct image *image)
 		return err;
 	image->is_described = true;
 	image->build_id = file.id;
-	if (!file.has_symtab || (symbols->depth != SYMBOLS_NAMES && !file.has_lines))
+	if (!file.has_symtab || (symbols->has_debug_files && !file.has_lines))
 		find_debug_file(symbols, image, &file);
-	if (symbols->depth != SYMBOLS_NAMES)
+	if (symbols->has_debug_files)
 		find_alt_file(symbols, image);
 	return 0;
 }
@@ -854,4 +872,41 @@ int symbols__outermost(const struct symbols *symbols, int place)
 	int outermost = symbols->places[place].outermost;
 
 	return outermost < 0 ? place : outermost;
+}
+
+/* --- files, for other uses than names --- */
+
+/* The file at the path may be another by now. Return: 0 or -errno. */
+static int open_stored(const struct symbols *symbols, struct image *image)
+{
+	const struct build_id id = image->build_id;
+	int err;
+
+	image->fd = image__open_debug(image, image->path);
+	if (image->fd < 0)
+		return image->fd;
+	err = describe(symbols, image);
+	if (!err && id.len && !build_id__are_equal(&id, &image->build_id))
+		err = -ESTALE;
+	if (!err)
+		return 0;
+	image__close(image);
+	image->build_id = id;
+	image->is_described = false;
+	return err;
+}
+
+const struct image *symbols__open(struct symbols *symbols, int nr)
+{
+	struct image *image = &symbols->processes.images[nr];
+	int err = 0;
+
+	if (!symbols__start_reader(symbols))
+		return NULL;
+	if (symbols->is_stored && image->kind == IMAGE_FILE && image->fd < 0)
+		err = open_stored(symbols, image);
+	if (!err)
+		err = symbols__describe(symbols, image);
+	errno = -err;
+	return err ? NULL : image;
 }

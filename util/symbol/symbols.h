@@ -21,6 +21,7 @@ struct symbols;
 
 enum symbols_depth {
 	SYMBOLS_NAMES,
+	SYMBOLS_FILES,	 /* also opens files with debug information, for symbols__open() */
 	SYMBOLS_LINES,	 /* also source lines */
 	SYMBOLS_INLINES, /* also functions that are inlined at a place */
 };
@@ -145,6 +146,9 @@ struct symbols *symbols__new_stored(void);
 /** symbols__store_image() - add an image, not IMAGE_KERNEL, which is image 0. Return: its number or -ENOMEM */
 int symbols__store_image(struct symbols *symbols, enum image_kind kind, const char *path);
 
+/** symbols__store_build_id() - keep the build id of an image that was added */
+void symbols__store_build_id(struct symbols *symbols, int image, const struct build_id *id);
+
 /**
  * symbols__store() - add a place with its name
  * @image: its number
@@ -158,8 +162,20 @@ int symbols__store(struct symbols *symbols, int image, const struct place_name *
 const struct symbol_table *symbols__kernel(const struct symbols *symbols);
 struct symbol_process *symbols__reader(const struct symbols *symbols);
 
+/** symbols__start_reader() - the same process, which names from elsewhere start first; NULL with errno */
+struct symbol_process *symbols__start_reader(struct symbols *symbols);
+
 /** symbols__describe() - open a file, and the one with its debug information if it is stripped; 0 or -errno */
 int symbols__describe(const struct symbols *symbols, struct image *image);
+
+/**
+ * symbols__open() - open the file of an image, and those with its debug information
+ * @image: its number; a file, or the vDSO
+ *
+ * The file of a stored image is that at its path, if it has the stored build id. It needs a confined process,
+ * which the first call starts. Return: borrowed, until symbols__place(); NULL with errno: ESTALE: another file; others.
+ */
+const struct image *symbols__open(struct symbols *symbols, int image);
 
 /** symbols__nr_lost() - records about mappings that were lost */
 uint64_t symbols__nr_lost(const struct symbols *symbols);

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/tool_process.h"
+
+#include "util/lib/util.h"
+#include "util/symbol/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define MAX_BYTES  (1UL << 30)
+#define NOBODY	   65534
+#define READ_BYTES 65536
+/* Longer lines are cut into several. */
+#define LINE_BYTES 4096
+
+char *tool_process__find(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *dir = path ? path : "/usr/bin:/bin"; *dir;) {
+		int len = strcspn(dir, ":");
+		char *tool = xasprintf("%.*s/%s", len, dir, name);
+
+		/* A directory that is not absolute would be that of whoever wrote its files. */
+		if (tool && *dir == '/' && !access(tool, X_OK))
+			return tool;
+		free(tool);
+		dir += len + (dir[len] == ':');
+	}
+	return NULL;
+}
+
+/* --- the child --- */
+
+static int limit(int resource, rlim_t value)
+{
+	const struct rlimit limits = {value, value};
+
+	return setrlimit(resource, &limits) ? -errno : 0;
+}
+
+static int set_limits(void)
+{
+	int err = limit(RLIMIT_AS, MAX_BYTES);
+
+	if (!err)
+		err = limit(RLIMIT_CPU, TOOL_SECONDS);
+	if (!err)
+		err = limit(RLIMIT_FSIZE, 0);
+	return err ? err : limit(RLIMIT_CORE, 0);
+}
+
+/*
+ * Files of root, and those that only root may read, are none of its business. A user namespace may lack this
+ * user; its root is an ordinary user outside, and the capabilities go in any case.
+ */
+static int become_nobody(void)
+{
+	bool is_other = !geteuid() && !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
+			!setresuid(NOBODY, NOBODY, NOBODY);
+
+	return is_other || geteuid() || errno == EPERM || errno == EINVAL ? 0 : -errno;
+}
+
+static int set_descriptors(int input, int output)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null < 0 || dup2(null, STDERR_FILENO) < 0)
+		return -errno;
+	/* Neither is below 3: perf has its own three. */
+	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
+		return -errno;
+	return syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) ? -errno : 0;
+}
+
+__attribute__((noreturn)) static void run(const char *const argv[], int input, int output,
+					  pid_t parent)
+{
+	char *const environment[] = {"LC_ALL=C", NULL};
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (set_descriptors(input, output) || become_nobody() || sandbox__drop_capabilities() ||
+	    set_limits())
+		_exit(126);
+	/* A change of the user clears it. perf may have ended before. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent)
+		execve(argv[0], (char *const *)argv, environment);
+	_exit(127);
+}
+
+/* --- the parent --- */
+
+struct output {
+	int fd;
+	uint64_t end_ns;
+	size_t left; /* bytes that it may print */
+	tool_line_fn fn;
+	void *ctx;
+	char line[LINE_BYTES];
+	size_t len;
+};
+
+static int end_line(struct output *output)
+{
+	output->line[output->len] = '\0';
+	output->len = 0;
+	return output->fn(output->ctx, output->line);
+}
+
+static int take_bytes(struct output *output, const char *bytes, size_t len)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < len && !err; i++) {
+		if (bytes[i] == '\n' || output->len == sizeof(output->line) - 1)
+			err = end_line(output);
+		if (bytes[i] != '\n' && bytes[i])
+			output->line[output->len++] = bytes[i];
+	}
+	return err;
+}
+
+/* Return: 0 when there are bytes, or the end; -ETIMEDOUT. */
+static int wait_for_bytes(const struct output *output)
+{
+	struct pollfd in = {.fd = output->fd, .events = POLLIN};
+	int ret;
+
+	do {
+		uint64_t now_ns = clock_ns();
+
+		if (now_ns >= output->end_ns)
+			return -ETIMEDOUT;
+		ret = poll(&in, 1, (output->end_ns - now_ns) / NSEC_PER_MSEC + 1);
+	} while (!ret || (ret < 0 && errno == EINTR));
+	return ret < 0 ? -errno : 0;
+}
+
+static int read_output(struct output *output)
+{
+	char bytes[READ_BYTES];
+	ssize_t len = 1;
+	int err = 0;
+
+	while (len && !err) {
+		err = wait_for_bytes(output);
+		if (err)
+			break;
+		len = read(output->fd, bytes, sizeof(bytes));
+		if (len < 0)
+			err = errno == EINTR ? 0 : -errno;
+		else if ((size_t)len > output->left)
+			err = -EFBIG;
+		else
+			err = take_bytes(output, bytes, len);
+		output->left -= len > 0 ? len : 0;
+	}
+	return !err && output->len ? end_line(output) : err;
+}
+
+static int reap(pid_t pid, int err)
+{
+	int status = 0;
+
+	if (err)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return err ? err : -errno;
+	}
+	return err ? err : status ? -ECHILD : 0;
+}
+
+int tool_process__run(const char *const argv[], int input, size_t max_bytes, tool_line_fn fn,
+		      void *ctx)
+{
+	struct output output = {.fn = fn,
+				.ctx = ctx,
+				.left = max_bytes,
+				.end_ns = clock_ns() + TOOL_SECONDS * NSEC_PER_SEC};
+	pid_t parent = getpid(), pid;
+	int fds[2], err;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		run(argv, input, fds[1], parent);
+	err = pid < 0 ? -errno : 0;
+	close(fds[1]);
+	output.fd = fds[0];
+	if (!err)
+		err = reap(pid, read_output(&output));
+	close(fds[0]);
+	return err;
+}
