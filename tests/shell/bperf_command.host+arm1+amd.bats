@@ -41,10 +41,7 @@ run_in_background() {
 
 # leader_map NAME : the id of a map of the leader
 leader_map() {
-	our_objects | while read -r kind id; do
-		[ "$kind" = map ] || continue
-		[ "$(/usr/sbin/bpftool -j map show id "$id" | jq -r .name)" != "$1" ] || echo "$id"
-	done
+	our_objects | sed -n "s/^map \([0-9]*\) $1\$/\1/p"
 }
 
 # number N : four bytes, as bpftool takes them

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Samples cost at most the ceilings of tests/data/costs.
 
+load helpers
 # shellcheck source=scripts/costs
 . "$BATS_TEST_DIRNAME/../../scripts/costs"
 

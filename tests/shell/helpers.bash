@@ -20,6 +20,19 @@ export HOME=${BATS_FILE_TMPDIR:-$HOME}
 # Other users must be able to read files of the tests.
 umask 022
 
+# bats traces each command, to print the line of a failure: that takes a hundred times as long as a simple
+# command. bash's ERR trap finds the line as well, except after exit.
+bats_debug_trap() {
+	trap - DEBUG
+}
+
+bats_error_trap() {
+	bats_check_status_from_trap
+	bats_capture_stack_trace
+	# shellcheck disable=SC2034 # for bats
+	BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
+}
+
 # A pipe that nobody writes to. Open it here and not later, because this changes $!
 exec {never}<> <(:)
 
@@ -198,28 +211,16 @@ entries() {
 	/usr/sbin/bpftool map dump pinned "$ATTR_MAP" | grep -c '^key' || :
 }
 
-# our_objects : print the programs, maps and link of the leader of this test's map, "KIND ID" a line.
+# our_objects : print the programs, maps and link of the leader of this test's map, "KIND ID NAME" a line.
 # Other tests and users can have leaders at the same time.
 our_objects() {
-	local bpftool=/usr/sbin/bpftool link prog map
-	link=$($bpftool -j map dump pinned "$ATTR_MAP" |
-		jq '.[0].value | .[:4] | map(ltrimstr("0x")) | reverse | join("")' | tr -d '"')
-	[ -n "$link" ] || return 1
-	link=$((16#$link))
-	prog=$($bpftool -j link show id "$link" | jq .prog_id)
-	echo "link $link"
-	# on_sync has no link: find all programs that share a map with on_switch.
-	for map in $($bpftool -j prog show id "$prog" | jq '.map_ids[]'); do
-		echo "map $map"
-		$bpftool -j prog show | jq -r --argjson map "$map" \
-			'.[] | select(.map_ids | index($map)) | "prog \(.id)"'
-	done | sort -u
+	"$WORKLOADS/leader_objects" "$ATTR_MAP"
 }
 
 # are_gone FILE : none of the objects that our_objects wrote to FILE still exists
 are_gone() {
 	local kind id
-	while read -r kind id; do
+	while read -r kind id _; do
 		! /usr/sbin/bpftool "$kind" show id "$id" >/dev/null 2>&1 || return 1
 	done <"$1"
 }

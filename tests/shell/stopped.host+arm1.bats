@@ -220,9 +220,8 @@ beside_each_step() {
 
 # table : the leader's events as other layouts find them: where each begins, in the array of events
 table() {
-	our_objects | while read -r kind id; do
-		[ "$kind" = map ] || continue
-		/usr/sbin/bpftool -j map show id "$id" | grep -q '"perf_shared_v0"' || continue
+	our_objects | while read -r kind id name; do
+		[ "$kind $name" = "map perf_shared_v0" ] || continue
 		/usr/sbin/bpftool -j map dump id "$id" | jq -r '.[].value[4:8] | map(ltrimstr("0x")) | reverse | join("")'
 	done
 }
