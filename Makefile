@@ -256,17 +256,20 @@ workloads: $(WORKLOADS) foreign drivers $(O)/tests/perf
 drivers: $(DRIVERS)
 unit: $(UNITS)
 
-# A second make does the work: before deps there may be no compiler to name $(O) after.
+# A second make does the work: before deps there may be no compiler to name $(O) after. It runs a job per
+# CPU, unless this one was given a number.
+AGAIN = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 run: ## install what is missing, build, and show two sessions that share their counters
 	$(Q)scripts/deps build
-	$(Q)$(MAKE) --no-print-directory run-built
+	$(Q)$(AGAIN) run-built
 
 test: deps ## install what is missing, and run all tests: unit, command line, emulated machines
-	$(Q)$(MAKE) --no-print-directory test-built
+	$(Q)$(AGAIN) test-built
 
 test-all: deps ## the same at full length on all kernels; parts with KERNELS="6.1 6.12" PLACES="amd host"
 	$(Q)scripts/deps package full || :
-	$(Q)$(MAKE) --no-print-directory TESTS=full test-built
+	$(Q)$(AGAIN) TESTS=full test-built
 
 run-built: all workloads
 	$(Q)scripts/run $(O)
