@@ -140,20 +140,23 @@ background() {
 	jobs_started+=($!)
 }
 
-# wait_for CONDITION... : wait until the command succeeds; fail after many tries
+# wait_for CONDITION... : wait until the command succeeds; fail after a minute of tries. What takes longer than a
+# second is tried less often, because emulated machines wait in no time, and try slowly.
 wait_for() {
 	local tries
-	for ((tries = 0; tries < 1000; tries++)); do
+	for ((tries = 0; tries < 600; tries++)); do
 		! "$@" >/dev/null 2>&1 || return 0
-		nap
+		nap "$((tries < 50 ? 2 : 10))"
 	done
 	echo "never true: $*" >&2
 	return 1
 }
 
-# nap : sleep for a moment, without a process that an emulated machine would have to execute
+# nap [CENTISECONDS] : sleep for a moment (2), without a process that an emulated machine would have to execute
 nap() {
-	read -r -t 0.02 -u "$never" || :
+	local time
+	printf -v time '0.%02d' "${1:-2}"
+	read -r -t "$time" -u "$never" || :
 }
 
 # waits_for_lock PID : it waits for a lock (flock) that another process holds
