@@ -62,8 +62,9 @@ kernel_kb() {
 }
 
 @test "sessions with different events each time leave nothing" {
-	local i nr=30 kb grown
-	[ -n "${PLACE:-}" ] && [ -z "${FULL:-}" ] || nr=1000
+	local i nr=300 kb grown
+	[ -z "${PLACE:-}" ] || nr=30
+	[ -z "${FULL:-}" ] || nr=1000
 	mapfile -t tracepoints < <(cd /sys/kernel/tracing/events/syscalls && printf 'syscalls:%s\n' sys_enter_*)
 	make_top
 	mkdir "$top/x"

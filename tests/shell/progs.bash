@@ -41,7 +41,7 @@ id() {
 
 # id_of PIN : print the id of the program pinned there
 id_of() {
-	$bpftool -j prog show pinned "$1" | jq .id
+	$bpftool prog show pinned "$1" | sed -n '1s/:.*//p'
 }
 
 # prog_stat OPTION... : run perf stat with this test's map of shared events
@@ -76,7 +76,7 @@ counts_or_ended() {
 
 # pairs : print how many pairs of probes this machine has
 pairs() {
-	$bpftool -j prog show | jq '[.[] | select(.name == "on_enter")] | length'
+	$bpftool prog show | grep -c 'name on_enter ' || :
 }
 
 # nothing_attached : wait until no part of a pair or a leader is left: the kernel frees some late
@@ -85,9 +85,8 @@ nothing_attached() {
 }
 
 is_nothing_attached() {
-	! $bpftool -j prog show | jq -e '.[] | select(.name == "on_enter" or .name == "on_leave" or
-		.name == "on_switch")' >/dev/null &&
-	! $bpftool -j map show | jq -e '.[] | select(.name == "prog_cpus" or .name == "prog_frames")' >/dev/null
+	! { $bpftool prog show && $bpftool map show; } |
+		grep -qE 'name (on_enter|on_leave|on_switch|prog_cpus|prog_frames)( |$)'
 }
 
 # prog_field PROGRAM EVENT N FILE : print the N-th field behind the program's name in a row of --per-prog
