@@ -258,18 +258,18 @@ unit: $(UNITS)
 
 # A second make does the work: before deps there may be no compiler to name $(O) after. It runs a job per
 # CPU, unless this one was given a number.
-AGAIN = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 run: ## install what is missing, build, and show two sessions that share their counters
 	$(Q)scripts/deps build
-	$(Q)$(AGAIN) run-built
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) run-built
 
 test: deps ## install what is missing, and run all tests: unit, command line, emulated machines
-	$(Q)$(AGAIN) test-built
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) test-built
 
 test-all: deps ## the same at full length on all kernels; parts with KERNELS="6.1 6.12" PLACES="amd host"
 	$(Q)scripts/deps package full || :
-	$(Q)$(AGAIN) TESTS=full test-built
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) TESTS=full test-built
 
 run-built: all workloads
 	$(Q)scripts/run $(O)
