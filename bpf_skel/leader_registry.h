@@ -126,7 +126,14 @@ enum task_link {
 	NR_TASK_LINKS
 };
 
-enum sample_map { SAMPLE_EVENTS, SAMPLE_PLAN, SAMPLE_CPUS, SAMPLE_TABLES, NR_SAMPLE_MAPS };
+enum sample_map {
+	SAMPLE_EVENTS,
+	SAMPLE_PLAN,
+	SAMPLE_CPUS,
+	SAMPLE_TABLES,
+	SAMPLE_RECORDS,
+	NR_SAMPLE_MAPS
+};
 
 /*
  * The object for sampling (bpf_skel/sample.h). The sessions that sample hold it; user space writes this
@@ -135,7 +142,6 @@ enum sample_map { SAMPLE_EVENTS, SAMPLE_PLAN, SAMPLE_CPUS, SAMPLE_TABLES, NR_SAM
 struct reg_sample {
 	__u32 prog_id; /* on_sample_sync, whose maps these are; 0: none. Written last */
 	__u32 map_ids[NR_SAMPLE_MAPS];
-	__u32 pad;
 };
 
 /*

@@ -64,6 +64,23 @@ struct {
 	__array(values, struct sample_table_map);
 } sample_tables SEC(".maps");
 
+struct sample_record_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags,
+	       BPF_F_MMAPABLE | BPF_F_INNER_MAP); /* sessions have maps of different sizes */
+	__uint(key_size, sizeof(__u32)); /* (CPU * 2 + half) * max_records + number of the record */
+	__uint(value_size, sizeof(struct sample_record));
+	__uint(max_entries, 1);
+};
+
+/* The single samples of those samplers that want them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, MAX_SAMPLERS);
+	__array(values, struct sample_record_map);
+} sample_records SEC(".maps");
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 /* As much of it as only samples need. */
@@ -405,7 +422,7 @@ static __always_inline void begin_row(struct sample_row *row, const struct sampl
  * @all: all parts of the sample
  * @hash: of its key in the table's form; 0: the form is SAMPLE_FORM_ANY
  *
- * Return: whether there was room.
+ * Return: the number of the row plus 1; 0: there was no room.
  */
 __attribute__((noinline)) int add_to_any(struct sample_table *table, const struct sample_key *all,
 					 __u64 hash, __u64 weight)
@@ -429,23 +446,55 @@ __attribute__((noinline)) int add_to_any(struct sample_table *table, const struc
 
 		if (!row->nr) {
 			begin_row(row, &key, weight);
-			return 1;
+			return (hash + i) % SAMPLE_ROWS + 1;
 		}
 		if (difference(&row->key, &key, SAMPLE_WORDS_ANY) |
 		    (((name[0] ^ comm[0]) | (name[1] ^ comm[1])) & has_comm))
 			continue;
 		row->nr++;
 		row->weight += weight;
-		return 1;
+		return (hash + i) % SAMPLE_ROWS + 1;
 	}
 	return 0;
 }
 
+/*
+ * Write the record of a single sample, if there is room. The session misses those without a record itself: their
+ * row counts them. Not static, as in enter_stack().
+ */
+__attribute__((noinline)) int add_record(struct sample_table *table, __u32 sampler, __u32 row,
+					 __u64 weight)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), half, nr, at;
+	struct sample_record *record;
+	void *records;
+
+	if (!table)
+		return 0;
+	half = table->half & 1;
+	nr = table->nr_records[half];
+	if (nr >= table->max_records)
+		return 0;
+	records = bpf_map_lookup_elem(&sample_records, &sampler);
+	if (!records)
+		return 0;
+	at = (cpu * 2 + half) * table->max_records + nr;
+	record = bpf_map_lookup_elem(records, &at);
+	if (!record)
+		return 0;
+	record->time_ns = bpf_ktime_get_ns();
+	record->weight = weight;
+	record->row = row;
+	table->nr_records[half] = nr + 1;
+	return 1;
+}
+
 /* Mostly a row of the key is there, and is one of the first two that its hash leads to. */
 static __always_inline void add_to_rows(struct sample *sample, struct sample_table *table,
-					struct sample_event *event, __u64 weight)
+					struct sample_event *event, __u32 sampler, __u64 weight)
 {
 	__u64 hash = 0;
+	__u32 row;
 
 	if (table->form == SAMPLE_FORM_IP) {
 		if (add_to_first(sample, table, weight, &sample->hash[0], SAMPLE_WORDS_IP))
@@ -456,10 +505,13 @@ static __always_inline void add_to_rows(struct sample *sample, struct sample_tab
 			return;
 		hash = sample->hash[1];
 	}
-	if (add_to_any(table, &sample->key, hash, weight))
-		return;
-	event->lost.nr++;
-	event->lost.weight += weight;
+	row = add_to_any(table, &sample->key, hash, weight);
+	if (!row) {
+		event->lost.nr++;
+		event->lost.weight += weight;
+	} else if (table->max_records) {
+		add_record(table, sampler, row - 1, weight);
+	}
 }
 
 /*
@@ -516,7 +568,7 @@ static __always_inline void give_to(struct sample *sample, __u32 sampler)
 		if (!weight)
 			return;
 	}
-	add_to_rows(sample, table, event, weight);
+	add_to_rows(sample, table, event, sampler, weight);
 }
 
 #define GIVEN_TO 4

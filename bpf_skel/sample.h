@@ -90,6 +90,17 @@ struct sample_row {
 	char comm[16];
 };
 
+/*
+ * A single sample of a session that wants each. Behind a half of a table on a CPU are so many of them as the
+ * session has room for. The sample's row has the rest of it.
+ */
+struct sample_record {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 weight;
+	__u32 row; /* of the same half */
+	__u32 pad;
+};
+
 struct sample_count {
 	__u64 nr;
 	__u64 weight;
@@ -121,8 +132,8 @@ struct sample_event {
 
 /*
  * A session's tables on one CPU. The CPU's programs write one half; a sync makes it still and turns to
- * the other, which the session has emptied. The session writes `needs`, `form`, `mask` and `event` before the
- * start.
+ * the other, which the session has emptied. The session writes `needs`, `form`, `mask`, `max_records` and `event`
+ * before the start.
  */
 struct sample_table {
 	__u32 is_on;
@@ -130,6 +141,9 @@ struct sample_table {
 	__u32 needs;		      /* SAMPLE_NEEDS_* */
 	__u32 form;		      /* enum sample_form */
 	__u64 mask[SAMPLE_KEY_WORDS]; /* the bits of a sample that the session's key has */
+	__u32 max_records; /* room for records of single samples in each half; 0: not wanted */
+	__u32 nr_records[2];
+	__u32 pad;
 	struct sample_event event[MAX_SAMPLE_SLOTS];
 	struct sample_reading reading[MAX_SAMPLE_SLOTS];
 	struct sample_row rows[2][SAMPLE_ROWS];
@@ -177,10 +191,10 @@ struct sample_slot {
 
 /* A sampling session. User space writes it under the lock. */
 struct sampler_place {
-	__u32 token;   /* of the session; 0: free. Written last */
-	__u32 session; /* its number */
-	__u32 needs;   /* SAMPLE_NEEDS_* */
-	__u32 pad;
+	__u32 token;	   /* of the session; 0: free. Written last */
+	__u32 session;	   /* its number */
+	__u32 needs;	   /* SAMPLE_NEEDS_* */
+	__u32 has_records; /* it may have a map in sample_records. Written first, reset last */
 	__u64 rate[MAX_SAMPLE_SLOTS];		/* period, or frequency, by the slot's class */
 	__u64 other_cpus[MAX_SAMPLE_CPUS / 64]; /* CPUs that it does not sample */
 };
@@ -238,6 +252,7 @@ static_assert(offsetof(struct sample_key, start_ns) == 2 * 8 &&
 		      offsetof(struct sample_key, flags) == 8 * 8,
 	      "SAMPLE_WORDS_*");
 static_assert(sizeof(struct sample_row) == 104, "shared layout");
+static_assert(sizeof(struct sample_record) == 24, "shared layout");
 static_assert(sizeof(struct sample_table) % 8 == 0, "mapped as whole words");
 static_assert(sizeof(struct sample_cpu) % 8 == 0, "mapped as whole words");
 static_assert(sizeof(struct sample_plan) % 8 == 0, "mapped as whole words");

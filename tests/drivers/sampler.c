@@ -3,13 +3,14 @@
  * Sample events by util/sample, and print entries and totals for tests.
  *
  *	sampler [-a | -C CPUS | -p PIDS | -t TIDS] [-i] [-F HZ | -c PERIOD] [-k PARTS] [-d MS] [-q]
- *		[-n FRAMES] [-m MAP] [-v] [-I] [-N] [-R START-END] EVENTS [COMMAND...]
+ *		[-n FRAMES] [-m MAP] [-v] [-I] [-N] [-E ROOM] [-R START-END] EVENTS [COMMAND...]
  *
  * -k: SAMPLE_* as a number. -d: how long without a command; -q: no entries, totals only. -I: also the
- * samples of each interval. -N: no collection before the end. -R: only instructions at these addresses. Lines,
+ * samples of each interval. -N: no collection before the end. -E: also single samples. -R: only instructions at these addresses. Lines,
  * with tabs:
  *
  *	entry EVENT CPU PID TID COMM LEVEL SAMPLES WEIGHT KERNEL-FRAMES USER-FRAMES IP
+ *	single EVENT CPU TIME WEIGHT
  *	interval SAMPLES
  *	total EVENT NAME VALUE
  */
@@ -56,7 +57,7 @@ struct driver {
 
 static void usage(void)
 {
-	fputs("usage: sampler [-a | -C CPUS | -p PIDS | -t TIDS] [-i] [-F HZ | -c PERIOD] [-k PARTS] [-d MS] [-q] [-n FRAMES] [-m MAP] [-v] [-I] [-N] [-R START-END] EVENTS [COMMAND...]\n",
+	fputs("usage: sampler [-a | -C CPUS | -p PIDS | -t TIDS] [-i] [-F HZ | -c PERIOD] [-k PARTS] [-d MS] [-q] [-n FRAMES] [-m MAP] [-v] [-I] [-N] [-E ROOM] [-R START-END] EVENTS [COMMAND...]\n",
 	      stderr);
 	exit(129);
 }
@@ -81,7 +82,7 @@ static void parse(struct driver *driver, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+aC:p:t:iF:c:k:d:qn:m:vIG:NR:")) != -1) {
+	while ((opt = getopt(argc, argv, "+aC:p:t:iF:c:k:d:qn:m:vIG:NE:R:")) != -1) {
 		switch (opt) {
 		case 'a':
 			driver->target.system_wide = true;
@@ -126,6 +127,9 @@ static void parse(struct driver *driver, int argc, char **argv)
 		case 'R':
 			add_range(driver, optarg);
 			break;
+		case 'E':
+			driver->options.nr_singles = atoi(optarg);
+			break;
 		case 'N':
 			driver->collects_late = true;
 			break;
@@ -155,6 +159,9 @@ static int print_entry(void *ctx, const struct sample_entry *e)
 		       e->nr_user   ? e->user_ips[0] :
 		       e->nr_kernel ? e->kernel_ips[0] :
 				      e->ip);
+	for (uint32_t i = 0; i < e->nr_singles; i++)
+		printf("single\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "\n", e->event, e->cpu,
+		       e->singles[i].time_ns, e->singles[i].weight);
 	return 0;
 }
 

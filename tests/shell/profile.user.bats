@@ -28,6 +28,9 @@ wrong() {
 	wrong "-c 0: not a period (a number of events from 1 on)" -c 0
 	wrong "-c 1k: not a period (a number of events from 1 on)" -c 1k
 	wrong "-F and -c are mutually exclusive" -F 99 -c 1000
+	wrong "--each 0: not a number of samples from 1 to 1048576" --each=0 -o x
+	wrong "--each 1048577: not a number of samples from 1 to 1048576" --each=1048577 -o x
+	wrong "--each 7x: not a number of samples from 1 to 1048576" --each=7x -o x
 }
 
 @test "a rate above the kernel's limit names the sysctl" {
@@ -84,6 +87,7 @@ wrong() {
 	invalid "--folded and -j are mutually exclusive" --folded -j
 	invalid "-K and -U are mutually exclusive" -K -U
 	invalid "--no-children requires -g" --no-children
+	invalid "--each requires -o" --each
 	invalid "--kernel-callchains and --user-callchains are mutually exclusive" -g --kernel-callchains --user-callchains
 	invalid "--call-graph: caller and callee are mutually exclusive" --call-graph=caller,callee
 	invalid "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph, --pprof or -o" --user-callchains

@@ -106,12 +106,42 @@ teardown_file() {
 	[ "$(grep -c '^interval' "$T/slow")" -le 3 ]
 }
 
+# singles FILE : print the number of single samples and the sum of their weights; their times, row by row, are in FILE.times
+singles() {
+	awk -F '\t' '$1 == "single" { nr++; sum += $5; print $4 >FILENAME ".times" } END { printf "%d %.0f\n", nr, sum }' "$1"
+}
+
+@test "single samples of a busy CPU are a period apart" {
+	start_sampler beside -q -a -c 2000000 cycles
+	beside=$sampler_pid
+	sampled -q -E 1000 -c 1000000 cycles "$WORKLOADS/spin" 25000000 >"$T/out"
+	end_sampler "$beside"
+	adds_up "$T/out"
+	adds_up "$T/beside"
+	[ "$(singles "$T/out")" = "$(total kept.nr "$T/out") $(total kept "$T/out")" ]
+	[ "$(total kept.nr "$T/out")" -ge 50 ]	# of 50 million instructions
+	refute grep -q '^single' "$T/beside"
+	# A cycle is a nanosecond. The counter stands still while a sample is handled, in 5,000 instructions at most.
+	sort -n "$T/out.times" |
+		awk 'NR > 1 && ($1 - last < 995000 || $1 - last > 1010000) { print $1 - last; bad = 1 } { last = $1 } END { exit bad }' >&2
+}
+
+@test "single samples have the room that was asked for, and all others are only in the sums" {
+	sampled -q -N -E 10 -c 1000000 cycles "$WORKLOADS/spin" 25000000 >"$T/out"
+	adds_up "$T/out"
+	[ "$(singles "$T/out")" = "10 10000000" ]
+	[ "$(total kept.nr "$T/out")" -ge 50 ]
+}
+
 @test "a session that is killed at any step leaves nothing" {
 	background /dev/null "$WORKLOADS/spin" 1000000000000
-	for step in sample-maps-written sample-object-written sample-table-placed sampler-added \
+	local step room
+	for step in sample-maps-written sample-object-written sample-table-placed sample-records-placed sampler-added \
 		sample-slot-written sample-slot-claimed sample-event-read sample-event-placed \
 		sample-event-enabled sample-event-opened sample-slots-left sample-table-removed; do
-		killed_at "$step" sampled -q -a -d 100 -c 1000003 cycles
+		room=0
+		[ $step != sample-records-placed ] || room=10	# for single samples
+		killed_at "$step" sampled -q -a -d 100 -E $room -c 1000003 cycles
 		wait_for nothing_left
 		# beside a living one
 		start_sampler beside -q -a -c 1000003 cycles
@@ -119,7 +149,7 @@ teardown_file() {
 		case $step in
 		sample-maps-written|sample-object-written) ;;	# it finds the object of the other
 		sample-slot-written|sample-event-*) killed_at "$step" sampled -q -a -d 100 -c 500009 "$(other_slot "$step")" ;;
-		*) killed_at "$step" sampled -q -a -d 100 -c 500009 cycles ;;
+		*) killed_at "$step" sampled -q -a -d 100 -E $room -c 500009 cycles ;;
 		esac
 		sampled -q -a -d 100 -c 250007 cycles >"$T/next"
 		adds_up "$T/next"

@@ -23,6 +23,7 @@
 #include "util/event/pmu.h"
 #include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
+#include "util/profile/each_sample.h"
 #include "util/profile/profile_options.h"
 #include "util/profile/profile_report.h"
 #include "util/profile/samples.h"
@@ -56,6 +57,7 @@ struct world {
 	struct profile_options options;
 	struct evlist *events;
 	struct sample_account accounts[2];
+	struct each_sample *each; /* NULL: none */
 };
 
 static struct world *begin(void)
@@ -86,6 +88,7 @@ static struct world *begin(void)
 
 static void end(struct world *world)
 {
+	each_sample__delete(world->each);
 	samples__reset(&world->samples);
 	symbols__delete(world->symbols);
 	evlist__delete(world->events);
@@ -172,6 +175,38 @@ static struct world *two_programs(void)
 	return world;
 }
 
+/* The samples of all entries take turns. */
+static uint64_t time_of(int entry, uint64_t nr)
+{
+	return 1000000 + 1000 * nr + 10 * entry;
+}
+
+/* Keep single samples of two_programs(), but for @nr_lost of each entry that has more. */
+static void keep_each(struct world *world, uint64_t nr_lost)
+{
+	world->each = each_sample__new(2);
+	assert_non_null(world->each);
+	memset(world->accounts, 0, sizeof(world->accounts));
+	for (int i = 0; i < world->samples.keys.nr; i++) {
+		struct samples_sum sum = world->samples.sums[i];
+		uint32_t nr = sum.nr > nr_lost ? sum.nr - nr_lost : sum.nr;
+		struct sample_single *singles = calloc(nr, sizeof(*singles));
+		const int *unused;
+		int event = samples__get(&world->samples, i, &unused)->event;
+		const struct sample_entry entry = {
+			.event = event, .singles = singles, .nr_singles = nr};
+
+		for (uint32_t s = 0; s < nr; s++)
+			singles[s] = (struct sample_single){time_of(i, s), sum.weight / sum.nr};
+		each_sample__add(world->each, i, &entry);
+		free(singles);
+		world->accounts[event].kept.nr += sum.nr;
+		world->accounts[event].kept.weight += sum.weight;
+	}
+	for (int i = 0; i < 2; i++)
+		each_sample__account(world->each, i, &world->accounts[i]);
+}
+
 static struct profile_report report_of(const struct world *world)
 {
 	return (struct profile_report){
@@ -192,6 +227,7 @@ static void write_profile(struct world *world, const char *path)
 	const struct profile_report report = report_of(world);
 	const struct profile_source source = {
 		.report = &report,
+		.each = world->each,
 		.key = world->samples.key,
 		.rate_kind = SAMPLE_BY_FREQ,
 		.rate = 99,
@@ -213,18 +249,22 @@ struct state {
 	struct {
 		uint64_t start, end;
 		char path[16];
-	} mappings[64];
+	} mappings[256];
 	int nr_mappings;
 	char comm[16];
 	int nr_samples;
 	uint64_t weight;
+	/* Of single samples. */
+	bool has_times;
+	uint64_t last_ns;
+	uint64_t nr_lost;
 };
 
 static void take_mapping(struct state *state, struct byte_reader body)
 {
 	int nr = state->nr_mappings++;
 
-	assert_in_range(state->nr_mappings, 1, 64);
+	assert_in_range(state->nr_mappings, 1, 256);
 	assert_int_equal(byte_reader__u32(&body), PID);
 	byte_reader__u32(&body);
 	state->mappings[nr].start = byte_reader__u64(&body);
@@ -252,7 +292,14 @@ static void take_sample(struct state *state, struct byte_reader body)
 
 	byte_reader__u64(&body);
 	ip = byte_reader__u64(&body);
-	byte_reader__skip(&body, 3 * sizeof(uint64_t)); /* thread, data address, CPU */
+	byte_reader__u64(&body); /* thread */
+	if (state->has_times) {
+		uint64_t time_ns = byte_reader__u64(&body);
+
+		assert_true(time_ns > state->last_ns);
+		state->last_ns = time_ns;
+	}
+	byte_reader__skip(&body, 2 * sizeof(uint64_t)); /* data address, CPU */
 	state->weight += byte_reader__u64(&body);
 	nr_frames = byte_reader__u64(&body);
 	for (uint64_t i = 0; i < nr_frames; i++) {
@@ -275,28 +322,68 @@ static void take_comm(struct state *state, struct byte_reader body)
 	snprintf(state->comm, sizeof(state->comm), "%s", byte_reader__text(&body));
 }
 
-static void test_two_programs_of_one_process_are_told_apart(void **state __unused)
+static void read_as_others(struct state *seen)
 {
-	struct world *world = two_programs();
 	struct data_reader *reader;
 	struct data_record record;
-	struct state seen = {};
 
-	write_profile(world, "x");
 	assert_int_equal(data_reader__open("x", &reader), 0);
 	while (data_reader__next(reader, &record) == 1) {
 		if (record.type == PERF_RECORD_MMAP2)
-			take_mapping(&seen, record.body);
+			take_mapping(seen, record.body);
 		else if (record.type == PERF_RECORD_COMM)
-			take_comm(&seen, record.body);
+			take_comm(seen, record.body);
 		else if (record.type == PERF_RECORD_SAMPLE)
-			take_sample(&seen, record.body);
+			take_sample(seen, record.body);
+		else if (record.type == PERF_RECORD_LOST_SAMPLES)
+			seen->nr_lost += byte_reader__u64(&record.body);
 	}
+	data_reader__delete(reader);
+}
+
+static void test_two_programs_of_one_process_are_told_apart(void **state __unused)
+{
+	struct world *world = two_programs();
+	struct state seen = {};
+
+	write_profile(world, "x");
+	read_as_others(&seen);
 	assert_int_equal(seen.nr_samples, 16);
 	assert_int_equal(seen.weight, 13600);
 	/* The programs take turns at one address. */
 	assert_int_equal(seen.nr_mappings, 16);
-	data_reader__delete(reader);
+	end(world);
+}
+
+static void test_single_samples_come_by_time(void **state __unused)
+{
+	struct world *world = two_programs();
+	struct state seen = {.has_times = true};
+
+	keep_each(world, 0);
+	write_profile(world, "x");
+	read_as_others(&seen);
+	assert_int_equal(seen.nr_samples, 136);
+	assert_int_equal(seen.weight, 13600);
+	assert_int_equal(seen.last_ns, time_of(15, 15));
+	assert_int_equal(seen.nr_lost, 0);
+	end(world);
+}
+
+static void test_samples_without_a_record_are_counted_as_lost(void **state __unused)
+{
+	struct world *world = two_programs();
+	struct state seen = {.has_times = true};
+
+	keep_each(world, 4);
+	write_profile(world, "x");
+	read_as_others(&seen);
+	/* Entries of 5 to 16 samples lack 4 each. */
+	assert_int_equal(seen.nr_lost, 12 * 4);
+	assert_int_equal(seen.nr_samples, 136 - 12 * 4);
+	assert_int_equal(seen.weight, 100 * (136 - 12 * 4));
+	assert_int_equal(world->accounts[0].unrecorded.nr + world->accounts[1].unrecorded.nr,
+			 12 * 4);
 	end(world);
 }
 
@@ -443,6 +530,18 @@ static void test_a_profile_that_is_read_prints_the_same(void **state __unused)
 	end(world);
 }
 
+static void test_single_samples_that_are_read_print_the_same(void **state __unused)
+{
+	for (int nr_lost = 0; nr_lost < 5; nr_lost += 4) {
+		struct world *world = two_programs();
+
+		keep_each(world, nr_lost);
+		write_profile(world, "x");
+		check_views(world, "x");
+		end(world);
+	}
+}
+
 static void test_a_stream_that_is_read_prints_the_same(void **state __unused)
 {
 	struct world *world = two_programs();
@@ -520,7 +619,7 @@ static struct data_writer *begin_file(struct byte_buffer *features, uint32_t ver
 {
 	static uint64_t id = 1;
 	const struct data_attr attr = {
-		.attr = {.size = sizeof(attr.attr), .sample_type = profile_sample_type(0)},
+		.attr = {.size = sizeof(attr.attr), .sample_type = profile_sample_type(0, false)},
 		.ids = &id,
 		.nr_ids = 1};
 	struct byte_buffer body = {};
@@ -680,8 +779,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_programs_of_one_process_are_told_apart),
+		cmocka_unit_test(test_single_samples_come_by_time),
+		cmocka_unit_test(test_samples_without_a_record_are_counted_as_lost),
 		cmocka_unit_test(test_modules_have_the_functions_that_were_sampled),
 		cmocka_unit_test(test_a_profile_that_is_read_prints_the_same),
+		cmocka_unit_test(test_single_samples_that_are_read_print_the_same),
 		cmocka_unit_test(test_a_stream_that_is_read_prints_the_same),
 		cmocka_unit_test(test_frames_can_be_left_out),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),

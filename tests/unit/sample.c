@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rates of sampling events for all sessions, keys of samples, stacks that programs overwrite, and ranges. */
+/* Rates of sampling events for all sessions, keys of samples, stacks that programs overwrite, ranges, and single samples. */
 #include "util/event/evsel.h"
 #include "util/lib/address_ranges.h"
 #include "util/lib/util.h"
 #include "util/sample/sample_ranges.h"
 #include "util/sample/sample_rate.h"
+#include "util/sample/sample_singles.h"
 #include "util/sample/sample_table.h"
 
 #include <errno.h>
@@ -300,6 +301,43 @@ static void ranges_without_room_change_nothing(void **state)
 	free(shared);
 }
 
+/* --- single samples --- */
+
+static void single_samples_belong_to_their_rows(void **state)
+{
+	/* Of two CPUs with two halves each, the last half. */
+	struct sample_record records[4][4] = {
+		[3] = {{10, 1, 5, 0}, {20, 2, 2047, 0}, {30, 3, 5, 0}, {40, 4, SAMPLE_ROWS, 0}}};
+	struct sample_singles singles = {.nr_cpus = 2, .size = 4, .records = records[0]};
+	struct sample_table *table = calloc(1, sizeof(*table));
+	const struct sample_single *found;
+	uint32_t nr;
+
+	(void)state;
+	singles.taken = calloc(4, sizeof(*singles.taken));
+	singles.copy = calloc(4, sizeof(*singles.copy));
+	/* More than there can be, and a row that is none. */
+	table->nr_records[1] = 5;
+	sample_singles__take(&singles, table, 1);
+	assert_int_equal(table->nr_records[1], 0);
+	found = sample_singles__get(&singles, 5, &nr);
+	assert_int_equal(nr, 2);
+	assert_int_equal(found[0].time_ns, 10);
+	assert_int_equal(found[1].time_ns, 30);
+	assert_int_equal(found[1].weight, 3);
+	assert_int_equal(sample_singles__get(&singles, 2047, &nr)->time_ns, 20);
+	assert_int_equal(sample_singles__get(&singles, 0, &nr)->time_ns, 40);
+	assert_null(sample_singles__get(&singles, 6, &nr));
+	assert_int_equal(nr, 0);
+	/* The other half is empty. */
+	table->half = 1;
+	sample_singles__take(&singles, table, 1);
+	assert_null(sample_singles__get(&singles, 5, &nr));
+	free(singles.taken);
+	free(singles.copy);
+	free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +351,7 @@ int main(void)
 		cmocka_unit_test(touching_ranges_are_one),
 		cmocka_unit_test(an_address_is_in_the_ranges_of_its_sessions),
 		cmocka_unit_test(ranges_without_room_change_nothing),
+		cmocka_unit_test(single_samples_belong_to_their_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

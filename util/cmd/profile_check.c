@@ -101,6 +101,7 @@ int profile_cmd__check_conflicts(const struct profile_cmd *cmd)
 		 "--pprof and -I are mutually exclusive"},
 		{cmd->data_path && cmd->run.base.config.options.interval_ms,
 		 "-o and -I are mutually exclusive"},
+		{cmd->run.sampling.nr_singles && !cmd->data_path, "--each requires -o"},
 		{cmd->options.is_caller && cmd->is_callee,
 		 "--call-graph: caller and callee are mutually exclusive"},
 		{cmd->options.no_children && !cmd->g, "--no-children requires -g"},

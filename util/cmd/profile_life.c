@@ -8,6 +8,7 @@
 #include "util/event/pmu.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/profile/each_sample.h"
 #include "util/profile/profile_report.h"
 #include "util/profile/prog_object.h"
 #include "util/symbol/symbols.h"
@@ -102,6 +103,7 @@ void profile_cmd__clear(struct profile_cmd *cmd)
 		control__close(&cmd->control);
 	profile_files__close(&cmd->files);
 	profile_record__delete(cmd->record);
+	each_sample__delete(cmd->run.each);
 	symbols__delete(cmd->run.symbols);
 	prog_object__delete(cmd->run.prog);
 	evlist__delete(cmd->run.events);
@@ -168,6 +170,11 @@ int profile_cmd__run(struct profile_cmd *cmd)
 		return STATUS_FAILED;
 	if (cmd->data_path && profile_record__new(cmd->data_path, &cmd->record))
 		return STATUS_FAILED;
+	if (cmd->run.sampling.nr_singles) {
+		cmd->run.each = each_sample__new(cmd->run.events->nr);
+		if (!cmd->run.each)
+			return STATUS_FAILED;
+	}
 	/* The confined process that reads files must not have what the sampler maps. */
 	cmd->run.symbols = symbols__new(depth_of(cmd));
 	if (!cmd->run.symbols)
@@ -206,6 +213,7 @@ int profile_cmd__record(struct profile_cmd *cmd, const struct profile_report *re
 {
 	const struct profile_source source = {
 		.report = report,
+		.each = cmd->run.each,
 		.key = cmd->run.samples.key,
 		.rate_kind = cmd->run.sampling.rate_kind,
 		.rate = cmd->run.sampling.rate,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/data/profile_maps.h"
 
+#include "util/data/profile_format.h"
 #include "util/data/profile_names.h"
 #include "util/data/writer.h"
 #include "util/lib/array.h"
@@ -26,6 +27,22 @@ static int no_memory(void)
 {
 	pr_err("out of memory");
 	return -ENOMEM;
+}
+
+/* The fields of the kernel's records, in the order of theirs in samples. */
+int profile_maps__end(const struct profile_maps *maps, uint32_t type, uint16_t misc,
+		      const struct samples_key *key, struct byte_buffer *body)
+{
+	if (maps->has_times) {
+		byte_buffer__pad(body, sizeof(uint64_t));
+		byte_buffer__put_u32(body, key ? key->pid : -1);
+		byte_buffer__put_u32(body, key ? key->tid : -1);
+		byte_buffer__put_u64(body, maps->time_ns);
+		if (maps->has_cpus)
+			byte_buffer__put_u64(body, key ? key->cpu : 0);
+		byte_buffer__put_u64(body, PROFILE_FIRST_ID + (key ? key->event : 0));
+	}
+	return data_writer__put(maps->writer, type, misc, body);
 }
 
 /* --- build ids --- */
@@ -92,7 +109,7 @@ static int put_kernel_map(struct profile_maps *maps, const struct kernel_part *p
 	byte_buffer__put_u64(&body, part->end - part->start);
 	byte_buffer__put_u64(&body, text);
 	byte_buffer__put_text(&body, name);
-	return data_writer__put(maps->writer, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, &body);
+	return profile_maps__end(maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, NULL, &body);
 }
 
 /* Let a part have a function with one of its addresses. Return: 0 or -ENOMEM. */
@@ -127,7 +144,7 @@ static int put_bpf_prog(struct profile_maps *maps, const struct place_name *name
 	byte_buffer__put_u16(&body, PERF_RECORD_KSYMBOL_TYPE_BPF);
 	byte_buffer__put_u16(&body, 0);
 	byte_buffer__put_text(&body, name->name);
-	return data_writer__put(maps->writer, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL, &body);
+	return profile_maps__end(maps, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL, NULL, &body);
 }
 
 /* Write a BPF program, once. @known: functions + 1 that are written */
@@ -195,16 +212,18 @@ int profile_maps__put_kernel(struct profile_maps *maps)
 
 /* --- processes --- */
 
-static int put_comm(struct profile_maps *maps, const struct samples_key *key)
+/* Name a thread, unless it has that name by the records up to now. */
+static int need_name(struct profile_maps *maps, const struct samples_key *key)
 {
+	int ret = thread_names__set(&maps->threads, key->pid, key->tid, key->comm);
 	struct byte_buffer body = {};
 
-	maps->tid = key->tid;
-	memcpy(maps->comm, key->comm, sizeof(maps->comm));
+	if (ret <= 0)
+		return ret ? no_memory() : 0;
 	byte_buffer__put_u32(&body, key->pid);
 	byte_buffer__put_u32(&body, key->tid);
 	byte_buffer__put_text(&body, key->comm);
-	return data_writer__put(maps->writer, PERF_RECORD_COMM, 0, &body);
+	return profile_maps__end(maps, PERF_RECORD_COMM, 0, key, &body);
 }
 
 /* The identity of a file: its build id if that is known, otherwise its inode. */
@@ -224,14 +243,14 @@ static uint16_t put_identity(struct byte_buffer *body, const struct image *image
 	return 0;
 }
 
-static int put_mapping(struct profile_maps *maps, const struct map_range *range,
-		       const struct image *image)
+static int put_mapping(struct profile_maps *maps, const struct samples_key *key,
+		       const struct map_range *range, const struct image *image)
 {
 	struct byte_buffer body = {};
 	uint16_t misc;
 
-	byte_buffer__put_u32(&body, maps->pid);
-	byte_buffer__put_u32(&body, maps->pid);
+	byte_buffer__put_u32(&body, key->pid);
+	byte_buffer__put_u32(&body, key->pid);
 	byte_buffer__put_u64(&body, range->start);
 	byte_buffer__put_u64(&body, range->end - range->start);
 	byte_buffer__put_u64(&body, range->offset);
@@ -239,8 +258,7 @@ static int put_mapping(struct profile_maps *maps, const struct map_range *range,
 	byte_buffer__put_u32(&body, PROT_READ | PROT_EXEC);
 	byte_buffer__put_u32(&body, MAP_PRIVATE);
 	byte_buffer__put_text(&body, image->kind == IMAGE_JIT ? "//anon" : image->path);
-	return data_writer__put(maps->writer, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | misc,
-				&body);
+	return profile_maps__end(maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | misc, key, &body);
 }
 
 /* Return: whether nobody has a name for a place; memory without a file is only of interest for a JIT's. */
@@ -252,10 +270,15 @@ static bool is_unknown(const struct profile_maps *maps, int place)
 	return name.is_unknown;
 }
 
-/* Write the mapping of an address, unless readers have it from the records up to now. */
-static int need_mapping(struct profile_maps *maps, int place, int nr, uint64_t address)
+/*
+ * Write the mapping of an address, unless readers have it from the records up to now.
+ *
+ * @known: those of the process
+ */
+static int need_mapping(struct profile_maps *maps, const struct samples_key *key,
+			struct maps **known, int place, int nr, uint64_t address)
 {
-	const struct map_range *known = maps__find(maps->maps, address);
+	const struct map_range *old = maps__find(*known, address);
 	struct map_range range = {
 		.start = address & -(uint64_t)JIT_BYTES,
 		.end = (address & -(uint64_t)JIT_BYTES) + JIT_BYTES,
@@ -264,7 +287,7 @@ static int need_mapping(struct profile_maps *maps, int place, int nr, uint64_t a
 	};
 	int unused;
 
-	if (known ? known->image == nr : !nr && is_unknown(maps, place))
+	if (old ? old->image == nr : !nr && is_unknown(maps, place))
 		return 0;
 	if (nr) {
 		const struct symbols_mapping *mapping =
@@ -274,22 +297,28 @@ static int need_mapping(struct profile_maps *maps, int place, int nr, uint64_t a
 		range.end = mapping->end;
 		range.offset = mapping->offset;
 	}
-	if (maps__insert(&maps->maps, &range))
+	if (maps__insert(known, &range))
 		return no_memory();
-	return put_mapping(maps, &range, symbols__image(maps->samples->symbols, place, &unused));
+	return put_mapping(maps, key, &range,
+			   symbols__image(maps->samples->symbols, place, &unused));
 }
 
-static int begin_process(struct profile_maps *maps, const struct samples_key *key)
+/* Return: the mappings of a process, by the records up to now; NULL after a message. */
+static struct maps **maps_of(struct profile_maps *maps, int32_t pid)
 {
-	if (maps->maps && maps->pid == key->pid)
-		return 0;
-	maps__put(maps->maps);
-	maps->maps = maps__new();
-	if (!maps->maps)
-		return no_memory();
-	maps->pid = key->pid;
-	maps->tid = -1;
-	return 0;
+	uint64_t id = (uint64_t)(uint32_t)pid + 1;
+	int nr = id_map__get(&maps->process_nrs, id);
+	struct maps **added;
+
+	if (nr >= 0)
+		return &maps->processes[nr];
+	added = array__add(maps->processes, maps->nr_processes);
+	if (added)
+		*added = maps__new();
+	if (added && *added && !id_map__set(&maps->process_nrs, id, maps->nr_processes - 1))
+		return added;
+	no_memory();
+	return NULL;
 }
 
 static uint64_t position(const struct profile_maps *maps, int place)
@@ -315,10 +344,9 @@ int profile_maps__put(struct profile_maps *maps, int nr, struct byte_buffer *cha
 {
 	const int *places, *mappings = samples__mappings(maps->samples, nr);
 	const struct samples_key *key = samples__get(maps->samples, nr, &places);
-	int err = begin_process(maps, key);
+	struct maps **known = maps_of(maps, key->pid);
+	int err = known ? need_name(maps, key) : -ENOMEM;
 
-	if (!err && (key->tid != maps->tid || memcmp(key->comm, maps->comm, sizeof(maps->comm))))
-		err = put_comm(maps, key);
 	if (key->nr_kernel)
 		byte_buffer__put_u64(chain, PERF_CONTEXT_KERNEL);
 	for (int i = 0; i < key->nr_kernel; i++)
@@ -330,13 +358,17 @@ int profile_maps__put(struct profile_maps *maps, int nr, struct byte_buffer *cha
 		uint64_t address = address_in(maps, place, mappings[i]);
 
 		byte_buffer__put_u64(chain, address);
-		err = need_mapping(maps, place, mappings[i], address);
+		err = need_mapping(maps, key, known, place, mappings[i], address);
 	}
 	return err;
 }
 
 void profile_maps__clear(struct profile_maps *maps)
 {
-	maps__put(maps->maps);
+	for (int i = 0; i < maps->nr_processes; i++)
+		maps__put(maps->processes[i]);
+	free(maps->processes);
+	id_map__clear(&maps->process_nrs);
+	thread_names__clear(&maps->threads);
 	*maps = (struct profile_maps){};
 }

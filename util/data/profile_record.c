@@ -11,6 +11,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/cgroup_names.h"
+#include "util/profile/each_sample.h"
 #include "util/profile/profile_options.h"
 #include "util/profile/profile_report.h"
 #include "util/profile/samples.h"
@@ -18,9 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Identities of events: 1 and so on. */
-#define FIRST_ID 1
+#include <time.h>
 
 struct profile_record {
 	struct data_writer *writer;
@@ -80,14 +79,16 @@ static void fill_attr(const struct profile_record *record, int event, struct dat
 
 	*attr = source->report->events->evsels[event]->attr;
 	attr->size = sizeof(*attr);
-	attr->sample_type = profile_sample_type(source->key);
+	attr->sample_type = profile_sample_type(source->key, source->each);
 	attr->read_format = 0;
-	attr->sample_id_all = 0;
+	attr->sample_id_all = source->each != NULL;
+	attr->use_clockid = source->each != NULL;
+	attr->clockid = CLOCK_MONOTONIC;
 	attr->freq = source->rate_kind == SAMPLE_BY_FREQ;
 	attr->sample_period = source->rate;
 	attr->comm = attr->mmap = attr->mmap2 = attr->ksymbol = 1;
 	attr->build_id = 1;
-	*id = FIRST_ID + event;
+	*id = PROFILE_FIRST_ID + event;
 	out->ids = id;
 	out->nr_ids = 1;
 }
@@ -125,7 +126,7 @@ static int put_header(struct profile_record *record)
 static void begin_update(struct byte_buffer *body, enum data_update type, int event)
 {
 	byte_buffer__put_u64(body, type);
-	byte_buffer__put_u64(body, FIRST_ID + event);
+	byte_buffer__put_u64(body, PROFILE_FIRST_ID + event);
 }
 
 static int put_update(struct profile_record *record, struct byte_buffer *body)
@@ -144,7 +145,7 @@ static int put_profile(struct profile_record *record)
 	byte_buffer__put_u32(&body, PROFILE_VERSION);
 	byte_buffer__put_u32(&body, source->key);
 	byte_buffer__put_u32(&body, source->rate_kind);
-	byte_buffer__put_u32(&body, 0);
+	byte_buffer__put_u32(&body, source->each ? PROFILE_EACH : 0);
 	byte_buffer__put_u64(&body, source->rate);
 	byte_buffer__put_u64(&body, report->time_ns);
 	byte_buffer__put_u64(&body, report->elapsed_ns);
@@ -161,7 +162,8 @@ static int put_profile(struct profile_record *record)
 /* --- samples --- */
 
 /* Behind its size of 4 bytes, so that both end at a multiple of 8. */
-static void put_raw(const struct profile_record *record, int nr, struct byte_buffer *body)
+static void put_raw(const struct profile_record *record, int nr, uint64_t nr_samples,
+		    struct byte_buffer *body)
 {
 	const int *places;
 	const struct samples_key *key = samples__get(record->samples, nr, &places);
@@ -169,7 +171,7 @@ static void put_raw(const struct profile_record *record, int nr, struct byte_buf
 
 	byte_buffer__put_u32(body, PROFILE_RAW_FIXED + (nr_places + nr_places % 2) * 4);
 	byte_buffer__put_u32(body, key->is_truncated ? PROFILE_SAMPLE_TRUNCATED : 0);
-	byte_buffer__put_u64(body, record->samples->sums[nr].nr);
+	byte_buffer__put_u64(body, nr_samples);
 	byte_buffer__put_u32(body, key->prio);
 	byte_buffer__put_u16(body, key->nr_kernel);
 	byte_buffer__put_u16(body, key->nr_user);
@@ -180,7 +182,7 @@ static void put_raw(const struct profile_record *record, int nr, struct byte_buf
 }
 
 /* @chain: frames with marks; the first frame is behind a mark */
-static void fill_sample(const struct profile_record *record, int nr,
+static void fill_sample(const struct profile_record *record, int nr, struct samples_sum sum,
 			const struct byte_buffer *chain, struct byte_buffer *body)
 {
 	const int *places;
@@ -189,24 +191,26 @@ static void fill_sample(const struct profile_record *record, int nr,
 
 	if (chain->len)
 		memcpy(&ip, chain->data + sizeof(uint64_t), sizeof(ip));
-	byte_buffer__put_u64(body, FIRST_ID + key->event);
 	byte_buffer__put_u64(body, ip);
 	byte_buffer__put_u32(body, key->pid);
 	byte_buffer__put_u32(body, key->tid);
+	if (record->source->each)
+		byte_buffer__put_u64(body, record->maps.time_ns);
 	if (record->source->key & SAMPLE_ADDR)
 		byte_buffer__put_u64(body, key->addr);
 	if (record->source->key & SAMPLE_CPU)
 		byte_buffer__put_u64(body, key->cpu);
-	byte_buffer__put_u64(body, record->samples->sums[nr].weight);
+	byte_buffer__put_u64(body, sum.weight);
 	byte_buffer__put_u64(body, chain->len / sizeof(uint64_t));
 	byte_buffer__put(body, chain->data, chain->len);
-	put_raw(record, nr, body);
+	put_raw(record, nr, sum.nr, body);
 	if (record->source->key & SAMPLE_CGROUP)
 		byte_buffer__put_u64(body, key->cgroup);
 	body->has_failed |= chain->has_failed;
 }
 
-static int put_sample(struct profile_record *record, int nr)
+/* Write a sample with what readers must know before. @sum: that it stands for */
+static int put_sample(struct profile_record *record, int nr, struct samples_sum sum)
 {
 	struct byte_buffer chain = {}, body = {};
 	const int *places;
@@ -214,7 +218,8 @@ static int put_sample(struct profile_record *record, int nr)
 	int err = profile_maps__put(&record->maps, nr, &chain);
 
 	if (!err) {
-		fill_sample(record, nr, &chain, &body);
+		byte_buffer__put_u64(&body, PROFILE_FIRST_ID + key->event);
+		fill_sample(record, nr, sum, &chain, &body);
 		err = data_writer__put(
 			record->writer, PERF_RECORD_SAMPLE,
 			key->nr_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body);
@@ -222,6 +227,8 @@ static int put_sample(struct profile_record *record, int nr)
 	byte_buffer__clear(&chain);
 	return err;
 }
+
+/* --- entries --- */
 
 /* By process and thread, then in the order of their collection. */
 static int compare(const void *a, const void *b, void *samples)
@@ -248,8 +255,90 @@ static int put_samples(struct profile_record *record)
 		order[i] = i;
 	qsort_r(order, nr, sizeof(*order), compare, (void *)record->samples);
 	for (int i = 0; i < nr && !err; i++)
-		err = put_sample(record, order[i]);
+		err = put_sample(record, order[i], record->samples->sums[order[i]]);
 	return err;
+}
+
+/* --- single samples --- */
+
+/* Write an entry for our reader alone. @rest: its samples that have no record */
+static int put_entry(struct profile_record *record, int nr, struct samples_sum rest)
+{
+	struct byte_buffer body = {}, chain = {};
+	const int *places;
+	const struct samples_key *key = samples__get(record->samples, nr, &places);
+
+	begin_update(&body, UPDATE_ENTRY, key->event);
+	byte_buffer__put_text(&body, key->comm);
+	fill_sample(record, nr, rest, &chain, &body);
+	return put_update(record, &body);
+}
+
+/* Write all entries, in their order: a reader has them in the same one. */
+static int put_entries(struct profile_record *record, const struct each_record *singles,
+		       uint64_t nr_singles)
+{
+	const struct samples *samples = record->samples;
+	size_t size = samples->keys.nr * sizeof(*samples->sums);
+	struct samples_sum *rest __cleanup(free_ptr) = malloc(size + 1);
+	int err = 0;
+
+	if (!rest)
+		return no_memory();
+	memcpy(rest, samples->sums, size);
+	for (uint64_t i = 0; i < nr_singles; i++) {
+		rest[singles[i].entry].nr--;
+		rest[singles[i].entry].weight -= singles[i].weight;
+	}
+	for (int i = 0; i < samples->keys.nr && !err; i++)
+		err = put_entry(record, i, rest[i]);
+	return err;
+}
+
+static int put_losses(struct profile_record *record)
+{
+	const struct profile_report *report = record->source->report;
+	int err = 0;
+
+	for (int i = 0; i < report->events->nr && !err; i++) {
+		const struct samples_key of_event = {.event = i, .pid = -1, .tid = -1};
+		struct byte_buffer body = {};
+
+		if (!report->accounts[i].unrecorded.nr)
+			continue;
+		byte_buffer__put_u64(&body, report->accounts[i].unrecorded.nr);
+		err = profile_maps__end(&record->maps, PERF_RECORD_LOST_SAMPLES, 0, &of_event,
+					&body);
+	}
+	return err;
+}
+
+static int put_singles(struct profile_record *record, const struct each_record *singles,
+		       uint64_t nr)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; i < nr && !err; i++) {
+		record->maps.time_ns = singles[i].time_ns;
+		err = put_sample(record, singles[i].entry,
+				 (struct samples_sum){1, singles[i].weight});
+		if (!err && i % PROFILE_ROUND == PROFILE_ROUND - 1)
+			err = data_writer__record(record->writer, RECORD_FINISHED_ROUND, NULL, 0);
+	}
+	return err;
+}
+
+static int put_each(struct profile_record *record)
+{
+	const struct each_record *singles;
+	uint64_t nr;
+	int err = each_sample__sort(record->source->each, &singles, &nr);
+
+	if (!err)
+		err = put_entries(record, singles, nr);
+	if (!err)
+		err = put_singles(record, singles, nr);
+	return err ? err : put_losses(record);
 }
 
 /* --- cgroups --- */
@@ -269,7 +358,7 @@ static int put_cgroup(struct profile_record *record, struct blob_set *known, uin
 		return nr < 0 ? no_memory() : 0;
 	byte_buffer__put_u64(&body, id);
 	byte_buffer__put_text(&body, name);
-	return data_writer__put(record->writer, PERF_RECORD_CGROUP, 0, &body);
+	return profile_maps__end(&record->maps, PERF_RECORD_CGROUP, 0, NULL, &body);
 }
 
 static int put_cgroups(struct profile_record *record)
@@ -297,18 +386,20 @@ int profile_record__write(struct profile_record *record, const struct profile_so
 	record->maps.writer = record->writer;
 	record->maps.names = &record->names;
 	record->maps.samples = record->samples;
+	record->maps.has_times = source->each;
+	record->maps.has_cpus = source->key & SAMPLE_CPU;
 	if (profile_names__collect(&record->names, record->samples))
 		return no_memory();
 	err = put_header(record);
 	if (!err)
 		err = put_profile(record);
 	if (!err)
-		err = profile_names__put(&record->names, record->writer, FIRST_ID);
+		err = profile_names__put(&record->names, record->writer, PROFILE_FIRST_ID);
 	if (!err)
 		err = profile_maps__put_kernel(&record->maps);
 	if (!err)
 		err = put_cgroups(record);
 	if (!err)
-		err = put_samples(record);
+		err = source->each ? put_each(record) : put_samples(record);
 	return err ? err : data_writer__finish(record->writer);
 }

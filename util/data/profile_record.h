@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct each_sample;
 struct pmus;
 struct profile_report;
 
@@ -17,6 +18,7 @@ struct profile_record;
 /* The contents of the file; everything is borrowed. */
 struct profile_source {
 	const struct profile_report *report; /* samples->has_mappings is set */
+	struct each_sample *each;	     /* every single sample; NULL: only the sums */
 	uint32_t key;			     /* SAMPLE_* of the samples */
 	enum sample_rate_kind rate_kind;
 	uint64_t rate;

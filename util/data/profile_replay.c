@@ -3,6 +3,7 @@
 
 #include "util/data/profile_format.h"
 #include "util/data/reader.h"
+#include "util/data/thread_names.h"
 #include "util/event/evlist.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
@@ -24,10 +25,8 @@ struct reading {
 	uint64_t offset;	 /* of the current record */
 	bool has_profile;
 	uint32_t nr_images, nr_places; /* that were named, by now */
-	/* As the last name of a thread left it. */
-	bool has_comm;
-	int32_t pid, tid;
-	char comm[16];
+	bool has_times;
+	struct thread_names threads;
 	struct samples_sum sum; /* of all samples */
 };
 
@@ -46,7 +45,7 @@ static int add_event(struct reading *reading, const struct data_attr *attr, cons
 
 	if (!name || attr->nr_ids != 1)
 		return refuse(reading, "an event without a name or without a number");
-	if (attr->attr.sample_type != profile_sample_type(reading->replay->key))
+	if (attr->attr.sample_type != profile_sample_type(reading->replay->key, reading->has_times))
 		return refuse(reading, "samples of another form");
 	for (int i = 0; i < events->nr; i++) {
 		if (reading->ids[i] == *attr->ids)
@@ -94,7 +93,7 @@ static int take_profile(struct reading *reading)
 	replay->key = byte_reader__u32(body);
 	kind = byte_reader__u32(body);
 	replay->rate_kind = kind == SAMPLE_BY_FREQ ? SAMPLE_BY_FREQ : SAMPLE_BY_PERIOD;
-	byte_reader__u32(body);
+	reading->has_times = byte_reader__u32(body) & PROFILE_EACH;
 	replay->rate = byte_reader__u64(body);
 	replay->time_ns = byte_reader__u64(body);
 	replay->elapsed_ns = byte_reader__u64(body);
@@ -204,43 +203,18 @@ static int take_places(struct reading *reading)
 	return err;
 }
 
-static int take_update(struct reading *reading)
-{
-	uint64_t type = byte_reader__u64(&reading->body), id = byte_reader__u64(&reading->body);
-
-	if (type == UPDATE_PROFILE)
-		return take_profile(reading);
-	if (!reading->has_profile)
-		return 0;
-	switch (type) {
-	case UPDATE_ACCOUNT:
-		return take_account(reading, id);
-	case UPDATE_IMAGES:
-		return take_images(reading);
-	case UPDATE_BUILD_IDS:
-		return take_build_ids(reading);
-	case UPDATE_PLACES:
-		return take_places(reading);
-	default:
-		return 0;
-	}
-}
-
 /* --- records of the kernel --- */
 
 static int take_comm(struct reading *reading)
 {
-	const char *comm;
+	int32_t pid = byte_reader__u32(&reading->body), tid = byte_reader__u32(&reading->body);
+	const char *comm = byte_reader__text(&reading->body);
+	int ret;
 
-	reading->pid = byte_reader__u32(&reading->body);
-	reading->tid = byte_reader__u32(&reading->body);
-	comm = byte_reader__text(&reading->body);
 	if (!comm)
 		return refuse(reading, "cut off: the name of a thread");
-	memset(reading->comm, 0, sizeof(reading->comm));
-	memcpy(reading->comm, comm, strnlen(comm, sizeof(reading->comm) - 1));
-	reading->has_comm = true;
-	return 0;
+	ret = thread_names__set(&reading->threads, pid, tid, comm);
+	return ret < 0 ? ret : 0;
 }
 
 static int take_cgroup(struct reading *reading)
@@ -308,16 +282,15 @@ static int take_fields(struct reading *reading, struct samples_key *key, struct 
 	uint64_t nr_frames;
 	int err;
 
-	key->event = find_event(reading, byte_reader__u64(body));
 	byte_reader__u64(body); /* address */
 	key->pid = byte_reader__u32(body);
 	key->tid = byte_reader__u32(body);
+	if (reading->has_times)
+		byte_reader__u64(body);
 	key->addr = recorded & SAMPLE_ADDR ? byte_reader__u64(body) : 0;
 	key->cpu = recorded & SAMPLE_CPU ? byte_reader__u64(body) : 0;
 	sum->weight = byte_reader__u64(body);
 	nr_frames = byte_reader__u64(body);
-	if (key->event < 0)
-		return key->event;
 	if (nr_frames > DATA_RECORD_MAX / sizeof(uint64_t) ||
 	    !byte_reader__skip(body, nr_frames * sizeof(uint64_t)))
 		return refuse(reading, "cut off: a sample");
@@ -326,26 +299,61 @@ static int take_fields(struct reading *reading, struct samples_key *key, struct 
 	return !err && body->is_short ? refuse(reading, "cut off: a sample") : err;
 }
 
-static int take_sample(struct reading *reading)
+/* Add a sample or an entry. @comm: the name of its thread; NULL: as the records up to now have it */
+static int take_sample(struct reading *reading, uint64_t id, const char *comm)
 {
-	struct samples_key key = {};
+	struct samples_key key = {.event = find_event(reading, id)};
+	const struct thread_name *name;
 	struct samples_sum sum = {};
 	int places[2 * SAMPLE_MAX_FRAMES];
-	int err = take_fields(reading, &key, &sum, places);
+	int err = key.event < 0 ? key.event : take_fields(reading, &key, &sum, places);
 
 	if (err)
 		return err;
-	if (!reading->has_comm || key.tid != reading->tid || key.pid != reading->pid)
+	name = thread_names__get(&reading->threads, key.pid, key.tid);
+	if (!name && !comm)
 		return refuse(reading, "a sample of a thread without a name");
 	if (__builtin_add_overflow(reading->sum.nr, sum.nr, &reading->sum.nr) ||
 	    __builtin_add_overflow(reading->sum.weight, sum.weight, &reading->sum.weight))
 		return refuse(reading, "the sum of the samples is too large");
-	memcpy(key.comm, reading->comm, sizeof(key.comm));
+	comm = comm ? comm : name->text;
+	memcpy(key.comm, comm, strnlen(comm, sizeof(key.comm) - 1));
 	filter(&reading->replay->samples, &key, places);
 	return samples__put(&reading->replay->samples, &key, places, sum);
 }
 
+static int take_entry(struct reading *reading, uint64_t id)
+{
+	const char *comm = byte_reader__text(&reading->body);
+
+	return comm ? take_sample(reading, id, comm) : refuse(reading, "cut off: an entry");
+}
+
 /* --- the whole --- */
+
+static int take_update(struct reading *reading)
+{
+	uint64_t type = byte_reader__u64(&reading->body), id = byte_reader__u64(&reading->body);
+
+	if (type == UPDATE_PROFILE)
+		return take_profile(reading);
+	if (!reading->has_profile)
+		return 0;
+	switch (type) {
+	case UPDATE_ACCOUNT:
+		return take_account(reading, id);
+	case UPDATE_IMAGES:
+		return take_images(reading);
+	case UPDATE_BUILD_IDS:
+		return take_build_ids(reading);
+	case UPDATE_PLACES:
+		return take_places(reading);
+	case UPDATE_ENTRY:
+		return take_entry(reading, id);
+	default:
+		return 0;
+	}
+}
 
 static int take(struct reading *reading, const struct data_record *record)
 {
@@ -365,7 +373,7 @@ static int take(struct reading *reading, const struct data_record *record)
 	case PERF_RECORD_CGROUP:
 		return take_cgroup(reading);
 	case PERF_RECORD_SAMPLE:
-		return take_sample(reading);
+		return take_sample(reading, byte_reader__u64(&reading->body), NULL);
 	default:
 		return 0;
 	}
@@ -389,6 +397,7 @@ int profile_replay__read(struct profile_replay *replay, const char *path)
 	if (err == -ENOMEM)
 		pr_err("out of memory");
 	data_reader__delete(reading.reader);
+	thread_names__clear(&reading.threads);
 	return err;
 }
 

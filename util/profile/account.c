@@ -115,6 +115,16 @@ static void print_sum(FILE *out, const char *what, const struct sample_account *
 			percent_of_count(account, sum->weight));
 }
 
+static void print_loss(FILE *out, const char *text, const struct sample_account *account,
+		       const struct sample_sum *lost)
+{
+	char nr[32];
+
+	fprintf(out, "# lost: %s, %s sample%s, %.1f %% of the count\n", text,
+		account__group_digits(lost->nr, nr), plural(lost->nr),
+		percent_of_count(account, lost->weight));
+}
+
 static void print_losses(FILE *out, const struct sample_account *account)
 {
 	char nr[32];
@@ -128,10 +138,11 @@ static void print_losses(FILE *out, const struct sample_account *account)
 			fprintf(out, "# lost: %s, %s time%s\n", losses[i].text,
 				account__group_digits(lost->nr, nr), plural(lost->nr));
 		else
-			fprintf(out, "# lost: %s, %s sample%s, %.1f %% of the count\n",
-				losses[i].text, account__group_digits(lost->nr, nr),
-				plural(lost->nr), percent_of_count(account, lost->weight));
+			print_loss(out, losses[i].text, account, lost);
 	}
+	if (account->unrecorded.nr)
+		print_loss(out, "records of single samples without room (--each)", account,
+			   &account->unrecorded);
 }
 
 void account__print_text(FILE *out, const struct evsel *evsel, const struct sample_account *account)
@@ -162,6 +173,7 @@ void account__print_json(FILE *out, const struct sample_account *account)
 	print_json_sum(out, "other", &account->other);
 	print_json_sum(out, "truncated", &account->truncated);
 	print_json_sum(out, "unreadable", &account->unreadable);
+	print_json_sum(out, "unrecorded", &account->unrecorded);
 	fprintf(out, ", \"lost\": {");
 	for (int i = 0; i < NR_SAMPLE_LOSSES; i++)
 		fprintf(out, "%s\"%s\": {\"samples\": %" PRIu64 ", \"weight\": %" PRIu64 "}",

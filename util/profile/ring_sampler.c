@@ -81,25 +81,32 @@ static void cut(struct sample_entry *entry, int *nr, int max)
 	entry->is_truncated = true;
 }
 
-/* Return: the entry's position among events; -1: the record is not of ours, or too short. */
+/*
+ * @single: the same sample with its time, for the entry
+ *
+ * Return: the entry's position among events; -1: the record is not of ours, or too short.
+ */
 static int read_sample(const struct ring_sampler *sampler, const struct perf_event_header *record,
-		       struct sample_entry *entry)
+		       struct sample_entry *entry, struct sample_single *single)
 {
 	struct byte_reader reader = {.at = (const char *)(record + 1),
 				     .left = record->size - sizeof(*record)};
-	uint64_t id = byte_reader__u64(&reader);
+	uint64_t id = byte_reader__u64(&reader), time_ns;
 	uint32_t level = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 
 	*entry = (struct sample_entry){.exec_id = EXEC_ID_LATEST, .nr_samples = 1};
 	entry->ip = byte_reader__u64(&reader);
 	entry->pid = byte_reader__u32(&reader);
 	entry->tid = byte_reader__u32(&reader);
-	byte_reader__u64(&reader); /* time */
+	time_ns = byte_reader__u64(&reader);
 	if (sampler->key & SAMPLE_ADDR)
 		entry->addr = byte_reader__u64(&reader) & ~0ULL << sampler->addr_bits;
 	entry->cpu = byte_reader__u32(&reader);
 	byte_reader__u32(&reader);
 	entry->weight = byte_reader__u64(&reader);
+	*single = (struct sample_single){time_ns, entry->weight};
+	entry->singles = single;
+	entry->nr_singles = 1;
 	entry->is_user = level == PERF_RECORD_MISC_USER || level == PERF_RECORD_MISC_GUEST_USER;
 	if (sampler->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK)) {
 		uint64_t nr = byte_reader__u64(&reader);
@@ -128,8 +135,9 @@ static void add(struct sample_sum *sum, const struct sample_entry *entry)
 static int take_sample(struct ring_sampler *sampler, const struct perf_event_header *record)
 {
 	struct sample_account *account;
+	struct sample_single single;
 	struct sample_entry entry;
-	int event = read_sample(sampler, record, &entry);
+	int event = read_sample(sampler, record, &entry, &single);
 
 	if (event < 0)
 		return 0;

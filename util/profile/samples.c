@@ -132,6 +132,7 @@ static int add_sum(struct samples *samples, const void *key, size_t len, struct 
 		return nr;
 	if (nr == before)
 		samples->sums[nr] = (struct samples_sum){};
+	samples->last = nr;
 	samples->sums[nr].nr += sum.nr;
 	samples->sums[nr].weight += sum.weight;
 	return 0;

@@ -41,6 +41,7 @@ struct samples {
 	struct blob_set keys;
 	struct samples_sum *sums; /* by number of the key */
 	int cap;
+	int last; /* the number of the entry that was added to last */
 };
 
 /**

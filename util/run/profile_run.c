@@ -8,6 +8,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/account.h"
+#include "util/profile/each_sample.h"
 #include "util/profile/prog_object.h"
 #include "util/profile/sample_source.h"
 #include "util/run/control.h"
@@ -47,7 +48,11 @@ static int take_entry(void *ctx, const struct sample_entry *entry)
 	if (entry->cpu != run->last_cpu)
 		err = symbols__update(run->symbols);
 	run->last_cpu = entry->cpu;
-	return err ? err : samples__add(&run->samples, entry);
+	if (!err)
+		err = samples__add(&run->samples, entry);
+	if (!err && run->each)
+		each_sample__add(run->each, run->samples.last, entry);
+	return err;
 }
 
 static int collect(struct profile_run *run)
@@ -79,6 +84,8 @@ static int hand_over(struct profile_run *run, uint64_t start_ns)
 		struct sample_account account;
 
 		sample_source__account(run->source, i, &account);
+		if (run->each)
+			each_sample__account(run->each, i, &account);
 		run->accounts[i] = account__advance(&account, &run->old_accounts[i]);
 	}
 	err = run->report(run->ctx, &round);

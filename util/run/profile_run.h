@@ -11,6 +11,7 @@
 
 #include <signal.h>
 
+struct each_sample;
 struct evlist;
 struct prog_object;
 struct sample_source;
@@ -34,6 +35,7 @@ struct profile_run {
 	bool no_bpf;		      /* --no-bpf: ring buffers, although sharing may be possible */
 	struct symbols *symbols;      /* borrowed */
 	struct samples samples;	      /* since the last round */
+	struct each_sample *each; /* --each: also every single sample; borrowed. NULL: not wanted */
 
 	/* Prints run->samples. Return: 0 or -errno after a message. */
 	int (*report)(void *ctx, const struct profile_round *round);

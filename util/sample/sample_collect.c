@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* A table is emptied when a quarter of it may be used, but not more often than this. */
+/* A table is emptied when a quarter of it, or of the single samples, may be used, but not more often than this. */
 #define MIN_COLLECT_MS 50
 #define MAX_COLLECT_MS 1000
 
@@ -57,9 +57,10 @@ static void describe(struct sample_entry *entry, const struct sample_row *row, i
 	};
 }
 
-static int give_row(struct sampler *sampler, struct sample_row *row, int cpu, sample_fn fn,
+static int give_row(struct sampler *sampler, struct sample_row *rows, int nr, int cpu, sample_fn fn,
 		    void *ctx)
 {
+	struct sample_row *row = &rows[nr];
 	uint64_t kernel[STACK_FRAMES], user[STACK_FRAMES];
 	int idx = sampler->events_of_slot[SAMPLED_SLOT(row->key.flags) % MAX_SAMPLE_SLOTS];
 	struct sampled_event *event = &sampler->events[idx];
@@ -72,6 +73,7 @@ static int give_row(struct sampler *sampler, struct sample_row *row, int cpu, sa
 	entry.nr_kernel =
 		read_stack(sampler, cpu, row->key.kernel_stack, kernel, &entry.is_truncated);
 	entry.nr_user = read_stack(sampler, cpu, row->key.user_stack, user, &entry.is_truncated);
+	entry.singles = sample_singles__get(&sampler->singles, nr, &entry.nr_singles);
 	if (entry.nr_kernel < 0 || entry.nr_user < 0) {
 		add_sum(&event->late, row);
 		return 0;
@@ -91,11 +93,12 @@ static int empty(struct sampler *sampler, int cpu, sample_fn fn, void *ctx)
 	struct sample_row *rows = table->rows[!(table->half & 1)];
 	int err = 0;
 
+	sample_singles__take(&sampler->singles, table, cpu);
 	for (int i = 0; i < SAMPLE_ROWS; i++) {
 		if (!rows[i].nr)
 			continue;
 		if (!err)
-			err = give_row(sampler, &rows[i], cpu, fn, ctx);
+			err = give_row(sampler, rows, i, cpu, fn, ctx);
 		rows[i].nr = 0;
 	}
 	return err;
@@ -115,6 +118,8 @@ int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx)
 int sample_collect__ms(const struct sampler *sampler)
 {
 	double most = 0; /* samples a millisecond */
+	uint32_t nr_singles = sampler->options.nr_singles;
+	double room = (nr_singles && nr_singles < SAMPLE_ROWS ? nr_singles : SAMPLE_ROWS) / 4.0;
 
 	for (int i = 0; i < sampler->nr_events; i++) {
 		const struct sampled_event *event = &sampler->events[i];
@@ -127,7 +132,7 @@ int sample_collect__ms(const struct sampler *sampler)
 		else
 			most += 4e6 / event->rate;
 	}
-	if (most * MAX_COLLECT_MS < SAMPLE_ROWS / 4)
+	if (most * MAX_COLLECT_MS < room)
 		return MAX_COLLECT_MS;
-	return most * MIN_COLLECT_MS > SAMPLE_ROWS / 4 ? MIN_COLLECT_MS : SAMPLE_ROWS / 4 / most;
+	return most * MIN_COLLECT_MS > room ? MIN_COLLECT_MS : room / most;
 }

@@ -39,6 +39,7 @@ static const struct part parts[NR_SAMPLE_MAPS] = {
 	[SAMPLE_PLAN] = {BPF_MAP_TYPE_ARRAY, sizeof(struct sample_plan), 1, false, BPF_F_MMAPABLE},
 	[SAMPLE_CPUS] = {BPF_MAP_TYPE_ARRAY, sizeof(struct sample_cpu), 1, true, BPF_F_MMAPABLE},
 	[SAMPLE_TABLES] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(__u32), MAX_SAMPLERS, false, 0},
+	[SAMPLE_RECORDS] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(__u32), MAX_SAMPLERS, false, 0},
 };
 
 static int check_map(enum sample_map map, int fd, int nr_cpus)
@@ -63,6 +64,7 @@ static void list_maps(const struct sample_bpf *skel, const struct bpf_map *maps[
 	maps[SAMPLE_PLAN] = skel->maps.bss;
 	maps[SAMPLE_CPUS] = skel->maps.sample_cpus;
 	maps[SAMPLE_TABLES] = skel->maps.sample_tables;
+	maps[SAMPLE_RECORDS] = skel->maps.sample_records;
 }
 
 int sample_object__new_table(int nr_cpus)
@@ -71,6 +73,19 @@ int sample_object__new_table(int nr_cpus)
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "perf_samples", sizeof(__u32),
 				sizeof(struct sample_table), nr_cpus, &opts);
 
+	return fd < 0 ? -errno : fd;
+}
+
+int sample_object__new_records(int nr_cpus, uint32_t size)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	uint64_t nr = 2ULL * nr_cpus * size;
+	int fd;
+
+	if (nr > UINT32_MAX)
+		return -E2BIG;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "perf_records", sizeof(__u32),
+			    sizeof(struct sample_record), nr, &opts);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -102,6 +117,13 @@ static int set_sizes(struct sample_bpf *skel, int nr_cpus, int table)
 	return bpf_map__set_inner_map_fd(skel->maps.sample_tables, table);
 }
 
+static int bind(const struct sample_bpf *skel, const struct bpf_map *map)
+{
+	int sync = bpf_program__fd(skel->progs.on_sample_sync);
+
+	return bpf_prog_bind_map(sync, bpf_map__fd(map), NULL) ? -errno : 0;
+}
+
 /* Write the ids into the registry; the program's goes last. */
 static int publish(struct reg_sample *place, const struct sample_bpf *skel)
 {
@@ -112,10 +134,11 @@ static int publish(struct reg_sample *place, const struct sample_bpf *skel)
 	list_maps(skel, maps);
 	for (int i = 0; i < NR_SAMPLE_MAPS && !err; i++)
 		err = bpf_info__map_id(bpf_map__fd(maps[i]), &ids.map_ids[i]);
-	/* on_sample_sync does not use the plan; a map that is bound to it is one of its maps. */
-	if (!err && bpf_prog_bind_map(bpf_program__fd(skel->progs.on_sample_sync),
-				      bpf_map__fd(skel->maps.bss), NULL))
-		err = -errno;
+	/* on_sample_sync does not use these two; a map that is bound to it is one of its maps. */
+	if (!err)
+		err = bind(skel, skel->maps.bss);
+	if (!err)
+		err = bind(skel, skel->maps.sample_records);
 	if (err)
 		return err;
 	place->prog_id = 0;
@@ -231,6 +254,8 @@ static int reuse_own(const struct sample_object *object, struct sample_bpf *skel
 		err = bpf_map__reuse_fd(skel->maps.sample_cpus, object->map_fds[SAMPLE_CPUS]);
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.sample_tables, object->map_fds[SAMPLE_TABLES]);
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.sample_records, object->map_fds[SAMPLE_RECORDS]);
 	return err ? err : bpf_map__set_autocreate(skel->maps.sample_events, false);
 }
 

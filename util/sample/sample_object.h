@@ -43,6 +43,14 @@ int sample_object__load_prog(const struct sample_object *object, int slot, uint3
 int sample_object__new_table(int nr_cpus);
 
 /**
+ * sample_object__new_records() - make room for records of single samples
+ * @size: so many in each half of each CPU
+ *
+ * Return: a descriptor or -errno; -E2BIG: more than a map can have.
+ */
+int sample_object__new_records(int nr_cpus, uint32_t size);
+
+/**
  * sample_object__sync() - run on_sample_sync on a CPU
  * @ops: SAMPLE_*
  * @slots: mask

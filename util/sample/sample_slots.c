@@ -189,11 +189,37 @@ static void note_cpus(struct sampler_place *place, const struct cpumap *cpus)
 	}
 }
 
-int sample_slots__add_sampler(struct sample_object *object, int table_fd, const struct cpumap *cpus)
+/*
+ * Place a session's records of single samples, or remove those of the session before. The kernel waits for a grace
+ * period each time, so sessions without records must not get here for nothing.
+ *
+ * @fd: -1: none
+ */
+static int place_records(struct sample_object *object, __u32 sampler, int fd)
+{
+	struct sampler_place *place = &object->plan->sampler[sampler];
+	int map_fd = object->map_fds[SAMPLE_RECORDS];
+
+	if (fd < 0) {
+		if (place->has_records)
+			bpf_map_delete_elem(map_fd, &sampler);
+		place->has_records = 0;
+		return 0;
+	}
+	place->has_records = 1;
+	if (bpf_map_update_elem(map_fd, &sampler, &fd, BPF_ANY))
+		return -errno;
+	crash_point__reach("sample-records-placed");
+	return 0;
+}
+
+int sample_slots__add_sampler(struct sample_object *object, int table_fd, int records_fd,
+			      const struct cpumap *cpus)
 {
 	int session = leader_sample__session(object->leader);
 	struct sample_plan *plan = object->plan;
 	__u32 i = 0;
+	int err;
 
 	while (i < MAX_SAMPLERS && plan->sampler[i].token)
 		i++;
@@ -202,6 +228,9 @@ int sample_slots__add_sampler(struct sample_object *object, int table_fd, const 
 	if (bpf_map_update_elem(object->map_fds[SAMPLE_TABLES], &i, &table_fd, BPF_ANY))
 		return -errno;
 	crash_point__reach("sample-table-placed");
+	err = place_records(object, i, records_fd);
+	if (err)
+		return err;
 	plan->sampler[i].session = session;
 	plan->sampler[i].needs = 0;
 	memset(plan->sampler[i].rate, 0, sizeof(plan->sampler[i].rate));
@@ -320,6 +349,7 @@ static void take_out(struct sample_object *object, __u32 sampler)
 		(void)sample_slots__set_ranges(object, sampler,
 					       NULL); /* or the next one in its place does */
 	crash_point__reach("sample-table-removed");
+	(void)place_records(object, sampler, -1);
 	__atomic_store_n(&plan->sampler[sampler].token, 0, __ATOMIC_RELEASE);
 }
 

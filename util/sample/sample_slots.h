@@ -21,11 +21,12 @@ struct cpumap;
 /**
  * sample_slots__add_sampler() - register a session
  * @table_fd: its tables
+ * @records_fd: its records of single samples; -1: none
  * @cpus: that it samples; NULL: all
  *
  * Return: its number, or -errno; -ENOSPC: there are MAX_SAMPLERS.
  */
-int sample_slots__add_sampler(struct sample_object *object, int table_fd,
+int sample_slots__add_sampler(struct sample_object *object, int table_fd, int records_fd,
 			      const struct cpumap *cpus);
 
 /** sample_slots__set_ranges() - give a session ranges of addresses; see sample_ranges__set() */

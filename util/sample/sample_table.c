@@ -38,11 +38,14 @@ static bool is_form(const __u64 *mask, uint32_t words)
 	return true;
 }
 
+/* Names of tasks and records of single samples are for SAMPLE_FORM_ANY alone. */
 static void set_form(struct sample_table *table)
 {
-	if (!(table->needs & SAMPLE_NEEDS_COMM) && is_form(table->mask, SAMPLE_WORDS_IP))
+	bool is_any = table->needs & SAMPLE_NEEDS_COMM || table->max_records;
+
+	if (!is_any && is_form(table->mask, SAMPLE_WORDS_IP))
 		table->form = SAMPLE_FORM_IP;
-	else if (!(table->needs & SAMPLE_NEEDS_COMM) && is_form(table->mask, SAMPLE_WORDS_STACKS))
+	else if (!is_any && is_form(table->mask, SAMPLE_WORDS_STACKS))
 		table->form = SAMPLE_FORM_STACKS;
 	else
 		table->form = SAMPLE_FORM_ANY;

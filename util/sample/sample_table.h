@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 /**
- * sample_table__set_key() - choose the parts of a session's key, SAMPLE_*, and what its samples need
+ * sample_table__set_key() - choose the parts of a session's key, SAMPLE_*, and what its samples need;
+ * max_records is set
  * @addr_bits: low bits of the data address that are no part of it
  */
 void sample_table__set_key(struct sample_table *table, uint32_t parts, unsigned int addr_bits);

@@ -49,9 +49,17 @@ struct sampler_options {
 	unsigned int addr_bits; /* so many low bits of SAMPLE_ADDR are 0 in all entries */
 	bool has_ranges;	/* nothing is sampled before sampler__set_ranges() */
 	bool with_idle;		/* clocks: also samples of the idle task (tid 0) */
+	uint32_t
+		nr_singles; /* room for so many single samples of each CPU until they are collected; 0: none */
 	int prog_fd; /* of a program that decides about each sample, without sharing; 0: none */
 	const char *attr_map_path;   /* NULL: the default */
 	const uid_t *trusted_owners; /* as for attr_map__open() */
+};
+
+/* A sample of an entry. */
+struct sample_single {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t weight;
 };
 
 /* An aggregated entry. Valid during the callback only. Fields outside of the key are 0. */
@@ -76,6 +84,8 @@ struct sample_entry {
 	bool is_user_unreadable; /* the kernel could not read the user stack */
 	uint64_t nr_samples;
 	uint64_t weight; /* in units of the event: sums of weights approximate its count */
+	const struct sample_single *singles; /* with nr_singles: those that had room, by time */
+	uint32_t nr_singles;
 };
 
 /** sample_fn - gets one entry; a value other than 0 ends the collection, which returns it */
@@ -105,6 +115,8 @@ struct sample_account {
 	struct sample_sum truncated;  /* of kept: stacks cut at max_frames */
 	struct sample_sum unreadable; /* of kept: without a user stack that should be there */
 	struct sample_sum lost[NR_SAMPLE_LOSSES];
+	/* Of kept: not among the single samples, where these are wanted. The collector counts it. */
+	struct sample_sum unrecorded;
 	uint64_t thinned; /* weight that is not enough for another sample yet */
 	/*
 	 * The event's own count on the target's CPUs, of all tasks: without losses

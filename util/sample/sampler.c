@@ -55,10 +55,14 @@ static int make_tables(struct sampler *sampler)
 		PROT_READ | PROT_WRITE);
 	if (!sampler->tables)
 		return -errno;
-	for (int cpu = 0; cpu < nr_cpus; cpu++)
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		sampler->tables[cpu].max_records = sampler->options.nr_singles;
 		sample_table__set_key(&sampler->tables[cpu], sampler->options.key,
 				      sampler->options.addr_bits);
-	return 0;
+	}
+	return sampler->options.nr_singles ? sample_singles__open(&sampler->singles, nr_cpus,
+								  sampler->options.nr_singles) :
+					     0;
 }
 
 /* --- events --- */
@@ -190,8 +194,9 @@ static int open_all(struct sampler *sampler)
 	sample_slots__repair(&sampler->object);
 	err = make_tables(sampler);
 	if (!err) {
-		sampler->number = sample_slots__add_sampler(&sampler->object, sampler->table_fd,
-							    sampler->options.cpus);
+		sampler->number =
+			sample_slots__add_sampler(&sampler->object, sampler->table_fd,
+						  sampler->singles.fd, sampler->options.cpus);
 		err = sampler->number < 0 ? sampler->number : 0;
 	}
 	if (err) {
@@ -227,6 +232,7 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	sampler->options = *options;
 	sampler->number = -1;
 	sampler->table_fd = -1;
+	sampler->singles.fd = -1;
 	if (!options->max_frames)
 		sampler->options.max_frames = SAMPLE_MAX_FRAMES;
 	capability__raise();
@@ -345,6 +351,7 @@ void sampler__delete(struct sampler *sampler)
 	if (sampler->tables)
 		munmap(sampler->tables,
 		       bpf_info__page_up(sampler->object.nr_cpus * sizeof(*sampler->tables)));
+	sample_singles__close(&sampler->singles);
 	if (sampler->has_object)
 		sample_object__close(&sampler->object);
 	capability__lower();

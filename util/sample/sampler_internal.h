@@ -5,6 +5,7 @@
 /* The state of one sampling session, for the files of this room. */
 
 #include "util/sample/sample_object.h"
+#include "util/sample/sample_singles.h"
 #include "util/sample/sample_types.h"
 
 struct cpumap;
@@ -32,6 +33,7 @@ struct sampler {
 	int number; /* of the sampler; -1: none */
 	int table_fd;
 	struct sample_table *tables; /* one per possible CPU */
+	struct sample_singles singles;
 	struct sampled_event *events;
 	int nr_events;
 	uint64_t slots; /* mask */

@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile --each -o writes every single sample with its time, beside the sums. cpu-clock needs no PMU.
+
+load helpers
+load shared
+
+T=$BATS_TEST_TMPDIR
+LOST='records of single samples without room (--each)'
+
+requirements() {
+	require_root
+	require_commands jq
+	PATH=$WORKLOADS:$PATH
+}
+
+teardown() {
+	end_jobs
+	remove_map
+}
+
+# profile OPTION... : sample cpu-clock through this test's map
+profile() {
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
+}
+
+# start_profile NAME OPTION... : start one in the background, into $T/NAME and $T/NAME.json; it samples already
+start_profile() {
+	local name=$1
+	shift
+	open_control "$name"
+	background "$T/$name.json" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock \
+		--control "fifo:$T/$name.ctl,$T/$name.ack" -o "$T/$name" "$@"
+	tell "$name" ping
+}
+
+# now : CLOCK_MONOTONIC in nanoseconds
+now() {
+	awk '/^now at/ { print $3; exit }' /proc/timer_list
+}
+
+# singles FILE : print what Debian's perf script finds, as "NANOSECONDS PERIOD" of each sample. Its complaints are
+# in $T/complaints.
+singles() {
+	"$DEBIAN_PERF" script --ns -F comm,pid,tid,time,ip,sym,period -i "$1" 2>"$T/complaints" |
+		sed -nE 's/^[^\t ].* ([0-9]+)\.([0-9]{9}): +([0-9]+) *$/\1\2 \3/p'
+}
+
+# account FIELD FILE : a number of the account in JSON, which may have messages between
+account() {
+	jq -nR "[inputs | fromjson? | .account // empty] | last | $1" "$2"
+}
+
+# adds_up JSON DATA : the single samples and those that are lost as such are all that the account has, with
+# their weights; times ascend
+adds_up() {
+	singles "$2" >"$T/singles"
+	sort -n -c "$T/singles"
+	awk -v nr="$(account '.samples - .unrecorded.samples' "$1")" -v weight="$(account '.weight - .unrecorded.weight' "$1")" \
+		'{ sum += $2 } END { if (NR != nr || sum != weight) { print NR, sum " not " nr, weight; exit 1 } }' "$T/singles" >&2
+}
+
+@test "Debian's perf script reads every sample with its time" {
+	require_debian_perf
+	local way begin end
+	for way in --bpf --no-bpf; do
+		begin=$(now)
+		profile $way -F 2000 -j --each -o "$T/x" -- blend 50000 >"$T/json"
+		end=$(now)
+		adds_up "$T/json" "$T/x"
+		diff /dev/null "$T/complaints" >&2
+		[ "$(account .unrecorded.samples "$T/json")" = 0 ]
+		[ "$(account .samples "$T/json")" -ge 100 ]
+		awk -v begin="$begin" -v end="$end" '$1 < begin || $1 > end { print; bad = 1 } END { exit bad }' "$T/singles" >&2
+		# a sample of the right function follows each time
+		"$DEBIAN_PERF" script -F comm,time,ip,sym -i "$T/x" >"$T/script"
+		grep -A1 '^blend' "$T/script" | grep -qE '^[[:space:]]+[0-9a-f]+ blend_b$'
+	done
+}
+
+@test "a file of single samples prints the same as the live profile" {
+	local each view
+	for each in --each --each=1; do
+		for view in "-g -s comm,sym" "-j -s cpu,prio,cgroup,sym"; do
+			# shellcheck disable=SC2086 # several words
+			profile -F 1000 $view $each -o "$T/x" -- blend 10000 >"$T/live"
+			# shellcheck disable=SC2086
+			perf profile report "$T/x" $view >"$T/again"
+			diff -u "$T/live" "$T/again" >&2
+			[ -s "$T/live" ]
+		done
+	done
+	# through a pipe
+	profile -F 1000 --each -o - -- blend 10000 | perf profile report - >"$T/again"
+	grep -qE 'blend_b$' "$T/again"
+}
+
+@test "samples without room are counted as lost, and stay in the sums" {
+	require_debian_perf
+	profile -F 2000 -j --each=1 -o "$T/x" -- blend 50000 >"$T/json"
+	adds_up "$T/json" "$T/x"
+	[ "$(account .unrecorded.samples "$T/json")" -ge 10 ]
+	[ "$(account .lost.table.samples "$T/json")" = 0 ]
+	# Debian's perf has the number from the file.
+	awk -v lost="$(account .unrecorded.samples "$T/json")" -v all="$(account .samples "$T/json")" \
+		'BEGIN { printf "Processed %d samples and lost %.2f%%!\n", all, 100 * lost / all }' >"$T/warning"
+	grep -qxFf "$T/warning" "$T/complaints"
+	perf profile report "$T/x" >"$T/text"
+	grep -qF "# lost: $LOST, " "$T/text"
+}
+
+@test "a session that is stopped loses only records of its own" {
+	require_debian_perf
+	local stopped pid
+	background /dev/null spin 1000000000000
+	pid=$!
+	start_profile stopped -F 1000 -p $pid -j --each=20
+	stopped=$!
+	kill -STOP "$stopped"
+	profile -F 1000 -p $pid -j --timeout 1000 --each -o "$T/beside" >"$T/beside.json"
+	kill -CONT "$stopped"
+	kill -INT "$stopped"
+	wait "$stopped"
+	adds_up "$T/beside.json" "$T/beside"
+	diff /dev/null "$T/complaints" >&2
+	[ "$(account .unrecorded.samples "$T/beside.json")" = 0 ]
+	adds_up "$T/stopped.json" "$T/stopped"
+	[ "$(account .samples "$T/beside.json")" -gt 50 ]
+	# It has all samples that the other one took beside it; of these, 20 at most had room.
+	[ "$(account .samples "$T/stopped.json")" -ge "$(account .samples "$T/beside.json")" ]
+	[ "$(account .unrecorded.samples "$T/stopped.json")" -ge "$(($(account .samples "$T/beside.json") - 20))" ]
+}
+
+@test "sessions with and without single samples share an event" {
+	require_debian_perf
+	local pid each
+	background /dev/null spin 1000000000000
+	pid=$!
+	start_profile each -F 500 -p $pid -j --each
+	each=$!
+	profile -F 1000 -p $pid -j -s comm,sym --timeout 500 >"$T/plain.json"
+	kill -INT "$each"
+	wait "$each"
+	adds_up "$T/each.json" "$T/each"
+	[ "$(account .unrecorded.samples "$T/each.json")" = 0 ]
+	[ "$(jq -s 'map(.samples // 0 | numbers) | add' "$T/plain.json")" = "$(account .samples "$T/plain.json")" ]
+	in_range "$(account .samples "$T/plain.json")" 100 600
+	# The slower one keeps samples of its own period, also while the event has a shorter one.
+	refute awk '$2 % 2000000 { bad = 1 } END { exit !bad }' "$T/singles"
+	grep -q ' 2000000$' "$T/singles"
+}
+
+@test "a full disk ends a profile of single samples with a line" {
+	profile -F 1000 --each -o /dev/full -- blend 1000 >"$T/out" 2>"$T/err" && return 1
+	[ "$(cat "$T/err")" = "perf profile: writing /dev/full failed: No space left on device" ]
+}
+
+@test "single samples that the directory for temporary files has no room for are lost, with their number" {
+	require_debian_perf
+	mkdir "$T/small"
+	mount -t tmpfs -o size=4k none "$T/small"
+	TMPDIR=$T/small profile -F 5000 -j --each -o "$T/x" -- blend 100000 >"$T/json"
+	umount "$T/small"
+	adds_up "$T/json" "$T/x"
+	[ "$(wc -l <"$T/singles")" = 170 ]	# 4,096 bytes, 24 each
+	[ "$(account .unrecorded.samples "$T/json")" -gt 0 ]
+	refused 1 env TMPDIR="$T/none" perf profile --each -o "$T/y" -- true \
+		<<<"perf profile: --each: keeping single samples in a temporary file failed: No such file or directory"
+	[ ! -e "$T/y" ]
+}
