@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 16
+#define LEADER_LAYOUT 17
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -71,10 +71,11 @@
 
 /*
  * A cell has the sum of one event of a scope set on one CPU. Cells come in chunks of equal size
- * (144 KB per CPU each): the first with the leader, others when scope sets need them.
+ * (37 KB per CPU each), when scope sets need them. A chunk has room for the largest set. Smaller ones would
+ * need less memory, but the kernel makes each new one wait for a grace period.
  */
-#define CHUNK_CELLS 2048
-#define MAX_CHUNKS  256
+#define CHUNK_CELLS 512
+#define MAX_CHUNKS  1024
 #define MAX_CELLS   (CHUNK_CELLS * MAX_CHUNKS)
 
 /*
@@ -166,12 +167,27 @@ struct cpu_state {
 	__u32 nr_serve;	      /* MODE_SERVE: slots served; user space writes it */
 	__u32 pad;
 	__u16 serve[MAX_EVENTS];
-	/* Readings at the start of the running slices; gen 0: unknown */
-	struct event_reading snapshot[NR_SCOPE_SET_KINDS][MAX_EVENTS];
+	/* event_base.gen of the readings in `diffs`, as of on_switch's last execution; 0: unknown */
+	__u32 served_gen[MAX_EVENTS];
 	struct event_base base[MAX_EVENTS];
-	struct event_reading
-		served[MAX_EVENTS]; /* as of on_switch's last execution; gen 0: unknown */
+};
+
+/* Readings of a CPU's events at the start of the running slice of its task; gen 0: unknown. */
+struct task_slice {
+	struct event_reading snapshot[MAX_EVENTS];
+};
+
+/* The same for the slice of its task's cgroup, and the scope sets that the CPU looked up. */
+struct cgroup_slice {
+	struct event_reading snapshot[MAX_EVENTS];
 	struct seen_cgroup seen[1 << SEEN_BITS];
+};
+
+/* A slot's map in `diffs` has two entries per CPU. */
+enum diff_entry {
+	DIFF_COUNTS,  /* what on_switch's last execution added: followers of all layouts read it */
+	DIFF_READING, /* the reading of that execution, for the next one */
+	NR_DIFF_ENTRIES
 };
 
 /* cpu_state.mode */
@@ -345,9 +361,8 @@ static_assert(sizeof(struct reg_scope_set) == 32, "shared layout");
 static_assert(MAX_SETS <= 1 << 16, "reg_scope_set.pool_set");
 static_assert(sizeof(struct transition_pair) == 8, "mapped as one table");
 static_assert(MAX_SCOPE_SETS <= TO_WANTED, "transition.to");
-static_assert(sizeof(struct cpu_state) ==
-		      128 + MAX_EVENTS * 138 + sizeof(struct seen_cgroup) * (1 << SEEN_BITS),
-	      "shared layout");
+static_assert(sizeof(struct cpu_state) == 128 + MAX_EVENTS * 46, "shared layout");
+static_assert(SET_EVENTS <= CHUNK_CELLS, "the cells of a set lie in one chunk");
 #endif
 
 #endif

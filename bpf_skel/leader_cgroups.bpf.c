@@ -15,6 +15,15 @@ char LICENSE[] SEC("license") = "GPL";
 /* User space writes `epoch` under the lock; on_mkdir and on_above write the rest. */
 struct cgroup_clock cgroup_clock;
 
+/* The slice of each CPU's cgroup. The programs on that CPU write them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32); /* CPU */
+	__type(value, struct cgroup_slice);
+	__uint(max_entries, 1); /* nr_cpus, set before load */
+} cgroup_slices SEC(".maps");
+
 /* Cgroups with a scope set of their own. User space writes it under the lock. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -107,22 +116,22 @@ __attribute__((noinline)) int look_up_cgroup(__u64 css, __u64 offsets)
 	return at.scope_set;
 }
 
-static __always_inline __u32 cgroup_scope_set(struct cpu_state *state,
+static __always_inline __u32 cgroup_scope_set(struct cpu_state *state, struct cgroup_slice *own,
 					      struct cgroup_subsys_state *css, __u64 id,
 					      __u32 epoch)
 {
 	/* The kernel numbers cgroups upwards, so these bits spread them. */
 	__u32 idx = id % (1 << SEEN_BITS);
-	struct seen_cgroup *seen = &state->seen[idx];
+	struct seen_cgroup *seen = &own->seen[idx];
 
 	if (seen->id == id && seen->epoch == epoch)
 		return seen->scope_set;
 	/* The other place of the pair, which has the older one. */
-	seen = &state->seen[idx ^ 1];
+	seen = &own->seen[idx ^ 1];
 	if (seen->id == id && seen->epoch == epoch)
 		return seen->scope_set;
-	*seen = state->seen[idx];
-	seen = &state->seen[idx];
+	*seen = own->seen[idx];
+	seen = &own->seen[idx];
 	/* A full barrier: read no scope set before the epoch that it is kept for. */
 	__sync_lock_test_and_set(&seen->id, id);
 	seen->scope_set = look_up_cgroup(address_of(css, &state->next), cgroup_offsets());
@@ -140,7 +149,7 @@ static __always_inline __u32 cgroup_scope_set(struct cpu_state *state,
 static __always_inline bool is_fresh(struct slice *slice, __u32 slot, __u32 gen,
 				     struct bpf_perf_event_value *now)
 {
-	struct event_reading *fresh = &slice->state->snapshot[SCOPE_SET_TASK][slot];
+	struct event_reading *fresh = &slice->task->snapshot[slot];
 	__u64 mask = slice->fresh[0]->mask[slot / 64] | slice->fresh[1]->mask[slot / 64];
 
 	if (!(mask >> slot % 64 & 1) || fresh->gen != gen)
@@ -202,12 +211,14 @@ __attribute__((noinline)) int charge_fresh(struct cpu_state *state, __u32 cpu, _
 	struct slice slice = {
 		.state = state,
 		.cpu = cpu,
+		.task = bpf_map_lookup_elem(&task_slices, &cpu),
 	};
+	struct cgroup_slice *own = bpf_map_lookup_elem(&cgroup_slices, &cpu);
 	bool is_same;
 
-	if (!state)
+	if (!state || !own || !slice.task)
 		return 0;
-	slice.snapshot = state->snapshot[SCOPE_SET_CGROUP];
+	slice.snapshot = own->snapshot;
 	slice.fresh[0] = set_of(state->fresh[0]);
 	slice.fresh[1] = set_of(state->fresh[1]);
 	if (!slice.fresh[0] || !slice.fresh[1] ||
@@ -231,6 +242,7 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 {
 	__u32 cpu = bpf_get_smp_processor_id(), epoch, scope_set, missing;
 	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	struct cgroup_slice *own;
 	struct task_struct *task;
 	struct cgroup_subsys_state *css;
 	__u64 id, fresh_task;
@@ -249,7 +261,10 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 		state->lost++;
 		return 0;
 	}
-	scope_set = cgroup_scope_set(state, css, id, epoch);
+	own = bpf_map_lookup_elem(&cgroup_slices, &cpu);
+	if (!own)
+		return 0;
+	scope_set = cgroup_scope_set(state, own, css, id, epoch);
 	missing = state->cgroup == id ? SAME_CGROUP : OTHER_CGROUP;
 	state->cgroup = id;
 	state->cgroup_epoch = epoch;
@@ -259,8 +274,8 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 	if (fresh_task && fresh_task == address_of(task, &state->next))
 		charge_fresh(state, cpu, scope_set, missing);
 	else
-		charge(state, cpu, SCOPE_SET_CGROUP, state->scope_set[SCOPE_SET_CGROUP], scope_set,
-		       true, missing);
+		charge(state, own->snapshot, cpu, SCOPE_SET_CGROUP,
+		       state->scope_set[SCOPE_SET_CGROUP], scope_set, true, missing);
 	return 0;
 }
 
@@ -273,14 +288,15 @@ static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bo
 	struct cgroup_subsys_state *css = cgroup_of(bpf_get_current_task_btf());
 	__u32 epoch = *(volatile __u32 *)&cgroup_clock.epoch,
 	      scope_set = state->scope_set[SCOPE_SET_CGROUP];
+	struct cgroup_slice *own = bpf_map_lookup_elem(&cgroup_slices, &cpu);
 	__u64 id = css->cgroup->kn->id;
 
-	if (if_moved && state->cgroup == id)
+	if (!own || (if_moved && state->cgroup == id))
 		return;
 	if (state->cgroup != id || state->cgroup_epoch != epoch)
-		scope_set = cgroup_scope_set(state, css, id, epoch);
-	charge(state, cpu, SCOPE_SET_CGROUP, state->scope_set[SCOPE_SET_CGROUP], scope_set, false,
-	       0);
+		scope_set = cgroup_scope_set(state, own, css, id, epoch);
+	charge(state, own->snapshot, cpu, SCOPE_SET_CGROUP, state->scope_set[SCOPE_SET_CGROUP],
+	       scope_set, false, 0);
 	state->cgroup = id;
 	state->cgroup_epoch = epoch;
 }

@@ -70,6 +70,7 @@ enum leader_map {
 	LEADER_SCOPE_SETS,
 	LEADER_SETS,
 	LEADER_SUMS,
+	LEADER_TASK_SLICES,
 	LEADER_TASKS,
 	LEADER_BUCKETS,
 	LEADER_WALK,
@@ -82,6 +83,7 @@ enum leader_map {
 	LEADER_CGROUPS,
 	LEADER_CGROUP_IDS,
 	LEADER_CREATED,
+	LEADER_CGROUP_SLICES,
 	LEADER_EXIT_EVENT, /* the kprobe at exits, once a session has counted tasks */
 	/* Tables of programs, by enum leader_prog: each takes programs of one type */
 	LEADER_KEPT,

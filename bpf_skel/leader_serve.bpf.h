@@ -6,14 +6,14 @@
 #include "leader_cpu.bpf.h"
 
 /*
- * The counts that on_switch has added on this CPU. The programs of foreign followers read it after
- * each execution of on_switch, from the inner maps.
+ * The counts that on_switch has added on this CPU. The programs of foreign followers read DIFF_COUNTS
+ * after each execution of on_switch, from the inner maps.
  */
 struct diff {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(key_size, sizeof(__u32)); /* 0 */
+	__uint(key_size, sizeof(__u32)); /* enum diff_entry */
 	__uint(value_size, sizeof(struct bpf_perf_event_value));
-	__uint(max_entries, 1);
+	__uint(max_entries, NR_DIFF_ENTRIES);
 };
 
 struct {
@@ -35,10 +35,9 @@ struct serving {
 static long serve_one(__u32 i, struct serving *serving)
 {
 	struct cpu_state *state = serving->state;
-	__u32 slot, zero = 0, gen;
+	__u32 slot, counts = DIFF_COUNTS, reading = DIFF_READING, gen, *last_gen;
 	const struct event_base *base;
-	struct event_reading *last;
-	struct bpf_perf_event_value *diff, now;
+	struct bpf_perf_event_value *diff, *last, now;
 	void *inner;
 
 	if (i >= MAX_EVENTS)
@@ -47,27 +46,33 @@ static long serve_one(__u32 i, struct serving *serving)
 	if (slot >= MAX_EVENTS)
 		return 0;
 	base = &state->base[slot];
-	last = &state->served[slot];
+	last_gen = &state->served_gen[slot];
+	/* Otherwise the compiler computes it anew, from a slot that the verifier has forgotten. */
+	barrier_var(last_gen);
 	gen = base->gen;
 	inner = bpf_map_lookup_elem(&diffs, &slot);
-	diff = inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
-	if (!diff)
+	if (!inner)
+		return 0;
+	diff = bpf_map_lookup_elem(inner, &counts);
+	last = bpf_map_lookup_elem(inner, &reading);
+	if (!diff || !last)
 		return 0;
 	diff->counter = diff->enabled = diff->running = 0;
 	if (serving->only_zeros)
 		return 0;
 	if (read_event(state, base, slot, serving->cpu, &now)) {
-		last->gen = 0;
+		*last_gen = 0;
 		return 0;
 	}
 	if (serving->at_switch && base->flags & EVENT_SWITCHES)
 		now.counter++;
-	if (last->gen == gen) {
+	if (*last_gen == gen) {
 		diff->counter = now.counter - last->counter;
-		diff->enabled = now.enabled - last->enabled_ns;
-		diff->running = now.running - last->running_ns;
+		diff->enabled = now.enabled - last->enabled;
+		diff->running = now.running - last->running;
 	}
-	set_snapshot(last, &now, gen);
+	*last = now;
+	*last_gen = gen;
 	return 0;
 }
 

@@ -20,6 +20,15 @@ struct {
 	__uint(max_entries, MAX_SETS);
 } sets SEC(".maps");
 
+/* The slice of each CPU's task. The programs on that CPU write it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32); /* CPU */
+	__type(value, struct task_slice);
+	__uint(max_entries, 1); /* nr_cpus, set before load */
+} task_slices SEC(".maps");
+
 struct sum_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -48,7 +57,8 @@ struct slice {
 	struct cpu_state *state;
 	struct event_reading *snapshot; /* MAX_EVENTS of them */
 	struct reg_set *from, *to;	/* the events of the slices that end and begin */
-	struct reg_set *fresh[2];	/* events whose task snapshot is of this switch */
+	struct reg_set *fresh[2];	/* events whose task snapshot is of this switch... */
+	struct task_slice *task;	/* ...which is in here */
 	struct sum_block *block;	/* cells of the slice that ends */
 	__u32 cell;
 	__u32 cpu;
@@ -243,17 +253,18 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 #define OTHER_CGROUP (1 << SWITCH_EVENT_ALL | 1 << SWITCH_EVENT_CGROUP)
 
 /*
- * Charge the running slice of a kind to the scope set @old and begin one of the scope set @new.
- * @at_switch is a constant: only programs at switches have the code that is quick there.
+ * Charge the running slice of a kind, with its snapshot, to the scope set @old and begin one of the scope
+ * set @new. @at_switch is a constant: only programs at switches have the code that is quick there.
  */
-static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum scope_set_kind kind,
-				   __u32 old, __u32 new, bool at_switch, __u32 missing)
+static __always_inline void charge(struct cpu_state *state, struct event_reading *snapshot,
+				   __u32 cpu, enum scope_set_kind kind, __u32 old, __u32 new,
+				   bool at_switch, __u32 missing)
 {
 	struct slice slice = {
 		.state = state,
 		.cpu = cpu,
 		.is_quick = at_switch && !(state->mode & MODE_CAREFUL),
-		.snapshot = state->snapshot[kind],
+		.snapshot = snapshot,
 	};
 	bool is_same;
 
@@ -266,6 +277,17 @@ static __always_inline void charge(struct cpu_state *state, __u32 cpu, enum scop
 		begin_events(&slice, slice.to->nr, at_switch);
 	state->scope_set[kind] = new;
 	raise_seq(&state->seq);
+}
+
+/* The same for the running task. */
+static __always_inline void charge_task(struct cpu_state *state, __u32 cpu, __u32 new,
+					bool at_switch, __u32 missing)
+{
+	struct task_slice *own = bpf_map_lookup_elem(&task_slices, &cpu);
+
+	if (own)
+		charge(state, own->snapshot, cpu, SCOPE_SET_TASK, state->scope_set[SCOPE_SET_TASK],
+		       new, at_switch, missing);
 }
 
 #endif

@@ -41,8 +41,7 @@ int on_task_switch(struct bpf_raw_tracepoint_args *ctx)
 	state->fresh_task = next;
 	state->fresh[0] = state->scope_set[SCOPE_SET_TASK];
 	state->fresh[1] = scope_set;
-	charge(state, cpu, SCOPE_SET_TASK, state->scope_set[SCOPE_SET_TASK], scope_set, true,
-	       SAME_CGROUP);
+	charge_task(state, cpu, scope_set, true, SAME_CGROUP);
 	return 0;
 }
 
@@ -62,8 +61,7 @@ int on_task_sync(void *ctx __attribute__((unused)))
 
 	if (!state)
 		return 0;
-	charge(state, cpu, SCOPE_SET_TASK, state->scope_set[SCOPE_SET_TASK],
-	       scope_set_of(bpf_get_current_task()), false, 0);
+	charge_task(state, cpu, scope_set_of(bpf_get_current_task()), false, 0);
 	end_change(state);
 	return 1;
 }

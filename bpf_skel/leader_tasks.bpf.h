@@ -189,8 +189,7 @@ static __always_inline void change_running(void)
 	if (state) {
 		scope_set = scope_set_of(bpf_get_current_task());
 		if (state->scope_set[SCOPE_SET_TASK] != scope_set)
-			charge(state, cpu, SCOPE_SET_TASK, state->scope_set[SCOPE_SET_TASK],
-			       scope_set, false, 0);
+			charge_task(state, cpu, scope_set, false, 0);
 	}
 	release_cpu(state, &irq_flags);
 }

@@ -25,12 +25,41 @@ maps() {
 
 # fixed_bytes NAME : the bytes of a session's maps, but for those that have an entry for each CPU
 fixed_bytes() {
-	maps "$1" | jq '[.[] | select(.name | IN("cpus", "readings", "events") | not) | .bytes_memlock] | add'
+	maps "$1" | jq '[.[] | select(.name | IN("cpus", "readings", "events", "task_slices") | not) | .bytes_memlock] | add'
+}
+
+# cpu_bytes NAME : the bytes of a session's maps for each possible CPU, with one perf event. The rest of a
+# page behind a map is not counted: on machines with many CPUs it is nothing.
+cpu_bytes() {
+	maps "$1" | jq --argjson nr "$(getconf _NPROCESSORS_CONF)" --argjson event "$(perf_event_bytes)" '
+		[.[] | select(.type == "array" and .max_entries == $nr) | .bytes_value] as $tables |
+		[.[] | select(.name == "events") | 8 * .max_entries / $nr] as $pointers |
+		($tables + $pointers + [$event] | add)'
+}
+
+# perf_event_bytes : the size of the kernel's struct
+perf_event_bytes() {
+	local bytes
+	bytes=$(awk '$1 == "perf_event" { print $4 }' /proc/slabinfo)
+	# Before Linux 5.15 they lie among other objects of 2 KB.
+	echo "${bytes:-2048}"
 }
 
 # without_tasks NAME : a session holds none of the maps that only sessions of tasks or cgroups need
 without_tasks() {
 	maps "$1" | jq -e 'all(.[]; .name | IN("scope_sets", "sets", "tasks", "buckets", "cgroups", "cgroup_ids") | not)'
+}
+
+@test "each CPU takes less than 24 KB to count CPUs, and less than 70 KB to count tasks" {
+	window cpus --bpf-counters -a -e page-faults
+	maps cpus >&2
+	in_range "$(cpu_bytes cpus)" 20000 24000
+	window tasks --bpf-counters -e page-faults sleep infinity
+	maps tasks >&2
+	# The chunk of sums is in a map of maps: no session holds a descriptor of it.
+	in_range $(($(cpu_bytes tasks) + 512 * 72)) 60000 70000
+	finish tasks cpus
+	wait_for no_leader
 }
 
 @test "counting CPUs takes less than 2 MB of the kernel, and counting tasks less than 4 MB" {

@@ -121,6 +121,7 @@ weight() {
 	cp "$WORKLOADS/blend" "$T/gone"
 	"$T/gone" 100000000 &
 	jobs_started+=($!)
+	wait_for grep -qx gone /proc/$!/comm
 	rm "$T/gone"
 	profile -F 1000 -p $! -o "$T/x" -- ran 0.2 $! >"$T/report"
 	kill $!

@@ -335,7 +335,10 @@ teardown() {
 
 @test "a pinned event lacks a counter on one CPU: no plain count, a shared one reported short" {
 	local pinned=r8:D,r14:D,r3:D,r4:D,r10:D,r1:D	# as many as CPU 1 has
+	# Without one of them the kernel gives the event up.
+	wait_for has_pinned_slots 1 7
 	background "$BATS_TEST_TMPDIR/pinned" perf stat -C 1 -e $pinned sleep 10000
+	wait_for grep -q poll "/proc/$!/wchan"
 	wait_for has_no_free_counter 1
 	for mode in "" -A --per-socket "-I 100"; do
 		perf stat $mode -a -x, -o "$out" -e r13:D,cs sleep 0.15
@@ -352,6 +355,11 @@ teardown() {
 	grep -q "^CPU1,<not counted>,,armv8_pmuv3/r13/D," "$out"
 	grep -qx "perf stat: 'armv8_pmuv3/r13/D': [1-9][0-9]* readings failed, its counts are short: a pinned event found no free counter" "$err"
 	[ "$(grep -c . "$err")" = 1 ]
+}
+
+# has_pinned_slots CPU NR : pinned events find NR free counters
+has_pinned_slots() {
+	[ "$("$WORKLOADS/pinned_slots" "$1")" = "$2" ]
 }
 
 # has_no_free_counter CPU : pinned events have all counters except that of cycles

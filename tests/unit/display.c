@@ -389,13 +389,52 @@ static void metric_only_has_a_line_per_socket(void **state)
 	evlist__delete(list);
 }
 
+/* Two clusters on one die, each with a core 0 and a core 1. */
+static void cores_of_clusters_that_number_their_own_have_rows(void **state)
+{
+	static const struct event events[] = {
+		{"cs", SW(CONTEXT_SWITCHES), "0-3",
+		 .values = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 1, 1}}},
+	};
+	struct cpu_topology cpus[] = {
+		{.core = 0}, {.core = 1}, {.cluster = 1}, {.cluster = 1, .core = 1}};
+	int caches[ARRAY_SIZE(cpus)][NR_CACHE_LEVELS] = {};
+	struct topology topology = {ARRAY_SIZE(cpus), cpus, caches};
+	struct stat_config config = {
+		.options.aggr_mode = AGGR_CORE,
+		.options.run_count = 1,
+		.options.csv_sep = ",",
+		.env.target = &whole,
+		.env.topology = &topology,
+	};
+	struct evlist *list = make_list(events, 1, NULL);
+	char *text = print_run(config, list, &times);
+
+	(void)state;
+	assert_string_equal(text, "S0-D0-CLS0-C0,1,1,,cs,1,100.00,,\n"
+				  "S0-D0-CLS0-C1,1,2,,cs,1,100.00,,\n"
+				  "S0-D0-CLS1-C0,1,3,,cs,1,100.00,,\n"
+				  "S0-D0-CLS1-C1,1,4,,cs,1,100.00,,\n");
+	free(text);
+	/* A core has one cluster. */
+	cpus[2] = (struct cpu_topology){.core = 2};
+	cpus[3] = (struct cpu_topology){.core = 2};
+	text = print_run(config, list, &times);
+	assert_string_equal(text, "S0-D0-C0,1,1,,cs,1,100.00,,\n"
+				  "S0-D0-C1,1,2,,cs,1,100.00,,\n"
+				  "S0-D0-C2,2,7,,cs,2,100.00,,\n");
+	free(text);
+	evlist__delete(list);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(cases) + 4] = {
+	struct CMUnitTest tests[ARRAY_SIZE(cases) + 5] = {
 		cmocka_unit_test(header_names_the_target),
 		cmocka_unit_test(metrics_have_colors_on_a_terminal),
 		cmocka_unit_test(only_text_follows_the_locale),
 		cmocka_unit_test(metric_only_has_a_line_per_socket),
+		cmocka_unit_test(cores_of_clusters_that_number_their_own_have_rows),
 	};
 	const char *data = getenv("TESTS_DATA");
 	char *sysfs = xasprintf("%s/sysfs-topology", data ? data : "tests/data");
@@ -405,7 +444,7 @@ int main(void)
 	setenv("SYSFS_PATH", sysfs, 1);
 	free(sysfs);
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		tests[4 + i] = (struct CMUnitTest){
+		tests[5 + i] = (struct CMUnitTest){
 			.name = cases[i].name,
 			.test_func = format_prints_rows,
 			.initial_state = (void *)&cases[i],

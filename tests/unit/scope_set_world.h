@@ -18,7 +18,7 @@
 #define NR_TASKS  12
 #define NR_SLOTS  16 /* slots of events that the model knows */
 #define NR_MODELS 16 /* scopes that the model can follow: their numbers are below that */
-#define NR_CHUNKS 2
+#define NR_CHUNKS 8
 
 struct task {
 	__u32 scope_set;

@@ -68,14 +68,17 @@ static void print_failures(const struct registry *reg)
 {
 	const struct cpu_state *cpu =
 		table(reg, LEADER_CPUS, reg->nr_cpus * sizeof(*cpu), PROT_READ);
+	const struct task_slice *task =
+		table(reg, LEADER_TASK_SLICES, reg->nr_cpus * sizeof(*task), PROT_READ);
+	const struct cgroup_slice *cgroup =
+		table(reg, LEADER_CGROUP_SLICES, reg->nr_cpus * sizeof(*cgroup), PROT_READ);
 	unsigned long long failed = 0, lost = 0, careful = 0, inserts = 0;
 	__u32 i, e;
 
 	for (i = 0; i < reg->nr_cpus; i++) {
 		for (e = 0; e < MAX_EVENTS; e++) {
 			if (!(cpu[i].base[e].flags & EVENT_ABSENT))
-				failed += cpu[i].snapshot[SCOPE_SET_TASK][e].failed +
-					  cpu[i].snapshot[SCOPE_SET_CGROUP][e].failed;
+				failed += task[i].snapshot[e].failed + cgroup[i].snapshot[e].failed;
 		}
 		lost += cpu[i].lost;
 		careful += !!(cpu[i].mode & MODE_CAREFUL);

@@ -73,7 +73,7 @@ void diff_maps__zero(const struct bperf_leader *leader, int slot)
 {
 	int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(leader->registry->diff_ids[slot]);
 	struct bpf_perf_event_value *values;
-	__u32 key = 0;
+	__u32 key = DIFF_COUNTS;
 
 	values = calloc(leader->nr_cpus, sizeof(*values));
 	/* The kernel takes as much as the map has, whichever map the id names by now. */

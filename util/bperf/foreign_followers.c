@@ -177,7 +177,7 @@ static int run_on_switch(const struct bperf_leader *leader, int cpu)
 static void forget_served(struct cpu_state *state)
 {
 	for (int slot = 0; slot < MAX_EVENTS; slot++)
-		state->served[slot].gen = 0;
+		state->served_gen[slot] = 0;
 }
 
 static void set_end(struct bperf_leader *leader, __u64 until_ns)

@@ -40,6 +40,8 @@ static struct sum_block *find_block(void *ctx, int chunk, int cpu)
 		if (fd >= 0 && !leader_parts__check_chunk(fd, leader->nr_cpus))
 			leader->chunks[chunk] =
 				bpf_info__map_memory(fd, size, PROT_READ | PROT_WRITE);
+		if (chunk >= leader->nr_chunks)
+			leader->nr_chunks = chunk + 1;
 	}
 	return leader->chunks[chunk] ? &leader->chunks[chunk][cpu] : NULL;
 }
@@ -112,7 +114,10 @@ int bperf_leader__map_scopes(struct bperf_leader *leader)
 	c->scope_set = map_once(leader, LEADER_SCOPE_SETS, MAX_SCOPE_SETS * sizeof(*c->scope_set),
 				c->scope_set);
 	c->set = map_once(leader, LEADER_SETS, MAX_SETS * sizeof(*c->set), c->set);
-	return c->scope_set && c->set ? 0 : -errno;
+	leader->task_slices =
+		map_once(leader, LEADER_TASK_SLICES, leader->nr_cpus * sizeof(*leader->task_slices),
+			 leader->task_slices);
+	return c->scope_set && c->set && leader->task_slices ? 0 : -errno;
 }
 
 int bperf_leader__map_walk(struct bperf_leader *leader)
@@ -151,7 +156,12 @@ int bperf_leader__map_cgroups(struct bperf_leader *leader)
 				leader->pool);
 	leader->cgroups = map_once(leader, LEADER_CGROUPS, MAX_CGROUPS * sizeof(*leader->cgroups),
 				   leader->cgroups);
-	return leader->cgroup_clock && leader->pool && leader->cgroups ? 0 : -errno;
+	leader->cgroup_slices =
+		map_once(leader, LEADER_CGROUP_SLICES,
+			 leader->nr_cpus * sizeof(*leader->cgroup_slices), leader->cgroup_slices);
+	return leader->cgroup_clock && leader->pool && leader->cgroups && leader->cgroup_slices ?
+		       0 :
+		       -errno;
 }
 
 static void unmap_tables(struct bperf_leader *leader)
@@ -165,7 +175,9 @@ static void unmap_tables(struct bperf_leader *leader)
 	unmap_table(leader->transitions, MAX_SCOPE_SETS * sizeof(*leader->transitions));
 	unmap_table(leader->scope_sets.scope_set, MAX_SCOPE_SETS * sizeof(struct reg_scope_set));
 	unmap_table(leader->scope_sets.set, MAX_SETS * sizeof(struct reg_set));
-	for (int i = 0; i < MAX_CHUNKS; i++)
+	unmap_table(leader->task_slices, leader->nr_cpus * sizeof(*leader->task_slices));
+	unmap_table(leader->cgroup_slices, leader->nr_cpus * sizeof(*leader->cgroup_slices));
+	for (int i = 0; i < leader->nr_chunks; i++)
 		unmap_table(leader->chunks[i], leader->nr_cpus * sizeof(struct sum_block));
 }
 

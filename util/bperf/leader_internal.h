@@ -51,10 +51,13 @@ struct bperf_leader {
 	struct transition *transitions; /* MAX_SCOPE_SETS */
 	struct scope_tables scope_sets;
 	struct sum_block *chunks[MAX_CHUNKS]; /* one block per CPU; NULL: not mapped yet */
+	int nr_chunks;			      /* those behind are not mapped */
+	struct task_slice *task_slices;	      /* per CPU */
 	int task_link_fds[NR_TASK_LINKS];
 	struct cgroup_clock *cgroup_clock;
-	struct pool_entry *pool;    /* MAX_POOL_ENTRIES */
-	struct reg_cgroup *cgroups; /* MAX_CGROUPS */
+	struct pool_entry *pool;	    /* MAX_POOL_ENTRIES */
+	struct reg_cgroup *cgroups;	    /* MAX_CGROUPS */
+	struct cgroup_slice *cgroup_slices; /* per CPU */
 };
 
 #endif

@@ -66,6 +66,7 @@ static const struct part parts[NR_LEADER_MAPS] = {
 	[LEADER_SCOPE_SETS] = TABLE("scope_sets", struct reg_scope_set, MAX_SCOPE_SETS),
 	[LEADER_SETS] = TABLE("sets", struct reg_set, MAX_SETS),
 	[LEADER_SUMS] = MAPS("sums", MAX_CHUNKS),
+	[LEADER_TASK_SLICES] = CPU_TABLE("task_slices", struct task_slice),
 	[LEADER_TASKS] = HASH("tasks", __u64, __u64, MAX_TASKS, BPF_F_NO_PREALLOC),
 	[LEADER_BUCKETS] = TABLE("buckets", struct task_bucket, 1 << BUCKET_BITS),
 	[LEADER_WALK] = TABLE("walk", struct walk_request, 1),
@@ -79,6 +80,7 @@ static const struct part parts[NR_LEADER_MAPS] = {
 	/* Preallocated */
 	[LEADER_CGROUP_IDS] = HASH("cgroup_ids", __u64, __u32, MAX_CGROUPS, 0),
 	[LEADER_CREATED] = RING("created"),
+	[LEADER_CGROUP_SLICES] = CPU_TABLE("cgroup_slices", struct cgroup_slice),
 	[LEADER_EXIT_EVENT] = {"exit_event", NUMBERS(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 1, false,
 						     BPF_F_PRESERVE_ELEMS)},
 	[LEADER_KEPT] = PROGS("kept"),
@@ -88,6 +90,7 @@ static const struct part parts[NR_LEADER_MAPS] = {
 
 static const enum map_kind kinds[NR_LEADER_MAPS] = {
 	[LEADER_SCOPE_SETS] = MAPS_SCOPES,  [LEADER_SETS] = MAPS_SCOPES,
+	[LEADER_TASK_SLICES] = MAPS_SCOPES, [LEADER_CGROUP_SLICES] = MAPS_CGROUPS,
 	[LEADER_SUMS] = MAPS_SCOPES,	    [LEADER_TASKS] = MAPS_TASKS,
 	[LEADER_BUCKETS] = MAPS_TASKS,	    [LEADER_WALK] = MAPS_TASKS,
 	[LEADER_TRANSITIONS] = MAPS_TASKS,  [LEADER_CLOCK] = MAPS_CGROUPS,
@@ -174,7 +177,7 @@ int leader_parts__new_chunk(int nr_cpus)
 int leader_parts__new_diff(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, LEADER_DIFF_MAP, sizeof(__u32),
-				sizeof(struct bpf_perf_event_value), 1, NULL);
+				sizeof(struct bpf_perf_event_value), NR_DIFF_ENTRIES, NULL);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -225,7 +228,8 @@ int leader_parts__check_diff(int fd)
 	if (bpf_info__map(fd, &info))
 		return -errno;
 	return info.type == BPF_MAP_TYPE_PERCPU_ARRAY && info.key_size == sizeof(__u32) &&
-			       info.value_size == sizeof(struct bpf_perf_event_value) ?
+			       info.value_size == sizeof(struct bpf_perf_event_value) &&
+			       info.max_entries == NR_DIFF_ENTRIES ?
 		       0 :
 		       -EPROTO;
 }

@@ -131,15 +131,20 @@ void leader_slots__set_absent(const struct bperf_leader *leader, int first, int 
 				 __ATOMIC_RELEASE);
 }
 
+static const struct event_reading *snapshot_of(const struct bperf_leader *leader, int cpu,
+					       enum scope_set_kind kind)
+{
+	return kind == SCOPE_SET_TASK ? leader->task_slices[cpu].snapshot :
+					leader->cgroup_slices[cpu].snapshot;
+}
+
 __u32 leader_slots__failed(const struct bperf_leader *leader, int slot, enum scope_set_kind kind)
 {
 	__u32 nr = 0;
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		const struct cpu_state *state = &leader->cpus[cpu];
-
-		if (!(state->base[slot].flags & EVENT_ABSENT))
-			nr += state->snapshot[kind][slot].failed;
+		if (!(leader->cpus[cpu].base[slot].flags & EVENT_ABSENT))
+			nr += snapshot_of(leader, cpu, kind)[slot].failed;
 	}
 	return nr;
 }

@@ -57,6 +57,7 @@ static struct aggr_id id_of_cpu(const struct aggr *aggr, int cpu)
 		break;
 	case AGGR_CORE:
 		id.place.core = place->core;
+		id.place.cluster = place->cluster;
 		break;
 	case AGGR_CACHE:
 		id.place.cache_level = place->cache_level;
@@ -168,6 +169,28 @@ static int find_cpus(struct aggr *aggr, const struct evlist *evlist)
 	return 0;
 }
 
+/*
+ * Name the cores of clusters that number their own, as device trees of arm64 do; elsewhere a core's number
+ * occurs once in its die.
+ */
+static void name_cores(struct aggr *aggr)
+{
+	for (int i = 0; i < aggr->nr_rows; i++) {
+		const struct cpu_topology *p = &aggr->rows[i].id.place;
+		bool repeats = false;
+
+		for (int j = 0; j < aggr->nr_rows && !repeats; j++) {
+			const struct cpu_topology *other = &aggr->rows[j].id.place;
+
+			repeats = j != i && other->socket == p->socket && other->die == p->die &&
+				  other->core == p->core;
+		}
+		if (repeats)
+			snprintf(aggr->rows[i].name, sizeof(aggr->rows[i].name),
+				 "S%d-D%d-CLS%d-C%d", p->socket, p->die, p->cluster, p->core);
+	}
+}
+
 static int make_cpu_rows(struct aggr *aggr)
 {
 	struct aggr_row *row, key;
@@ -188,6 +211,8 @@ static int make_cpu_rows(struct aggr *aggr)
 		row->id = aggr->rows[i].id;
 		name_row(row, aggr->mode);
 	}
+	if (aggr->mode == AGGR_CORE)
+		name_cores(aggr);
 	for (cpu = 0; cpu < aggr->nr_cpus; cpu++) {
 		if (aggr->row_of_cpu[cpu] < 0)
 			continue;

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# A machine with 64 CPUs in two sockets, eight clusters and four nodes. CPUs 62 and 63 have no tick while they
+# run one task.
+
+load helpers
+load shared
+
+requirements() {
+	require_root
+	[ "$(nproc --all)" = 64 ] || skip_or_fail "not 64 CPUs"
+}
+
+teardown() {
+	end_jobs
+	rmdir /sys/fs/cgroup/perf_test_* 2>/dev/null || :
+	remove_map
+}
+
+# rows FILE : how many rows of CSV
+rows() {
+	grep -c '^[^#]' "$1"
+}
+
+# aggregated ROWS CPUS OPTION... : plain and shared counts have as many rows, each of as many CPUs
+aggregated() {
+	local nr=$1 cpus=$2 how
+	shift 2
+	for how in '' --bpf-counters; do
+		perf stat $how -a "$@" -x, -e cs -o "$T/out" true
+		cut -d, -f 1,2 "$T/out" >&2
+		[ "$(rows "$T/out")" = "$nr" ]
+		[ "$(grep -c "^[^,]*,$cpus," "$T/out")" = "$nr" ]
+	done
+}
+
+# quiet COMMAND... : it succeeds, and prints nothing on stderr
+quiet() {
+	"$@" >"$T/stdout" 2>"$T/stderr" || { cat "$T/stderr" >&2; return 1; }
+	diff /dev/null "$T/stderr" >&2
+}
+
+# calls CPU : how many functions other CPUs have made this one execute
+calls() {
+	awk -v name="CPU$1" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i + 1 }
+		/Function call/ { print $column }' /proc/interrupts
+}
+
+# bytes NAME : the memory that the kernel accounts to all arrays with that name
+bytes() {
+	/usr/sbin/bpftool -j map show | jq --arg name "$1" \
+		'[.[] | select(.name == $name and .type == "array") | .bytes_memlock] | add // 0'
+}
+
+@test "each level of the topology has its rows" {
+	aggregated 2 32 --per-socket
+	aggregated 8 8 --per-cluster
+	aggregated 32 2 --per-core
+	aggregated 4 16 --per-node
+	perf stat --bpf-counters -a -A -x, -e cs -o "$T/out" true
+	[ "$(rows "$T/out")" = 64 ]
+}
+
+@test "a task is counted exactly on whichever CPU it runs" {
+	local cpu
+	for cpu in 0 17 40 63; do
+		perf stat -x, -e page-faults:b,page-faults -o "$T/out" taskset -c $cpu "$WORKLOADS/faults" 1000
+		awk -F, 'NF > 4 { count[$3] = $1 } END {
+			for (name in count) { print name, count[name]; if (count[name] < 1000) exit 1 }
+			exit count["page-faults:b"] != count["page-faults"] }' "$T/out" >&2
+		perf stat --bpf-counters -a -A -x, -e page-faults -o "$T/out" taskset -c $cpu "$WORKLOADS/faults" 1000
+		awk -F, -v row="CPU$cpu" '$1 == row { exit $2 < 1000 }' "$T/out"
+	done
+}
+
+@test "all kinds of sessions work, alone and beside others" {
+	local beside
+	mkdir /sys/fs/cgroup/perf_test_a
+	for beside in '' -a '-p 1'; do
+		[ -z "$beside" ] || window other --bpf-counters $beside -e cycles
+		quiet perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles,cs -a true
+		quiet perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles,cs -C 3,60-63 true
+		quiet perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles,cs -p 1 true
+		quiet perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles,cs true
+		quiet perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles,cs -a \
+			--for-each-cgroup perf_test_a true
+		quiet perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles,cs -a \
+			--for-each-cgroup 'glob:perf_test_*' true
+		quiet perf profile --bpf-attr-map "$ATTR_MAP" -a -- true
+		quiet perf profile --bpf-attr-map "$ATTR_MAP" -p 1 -- true
+		[ -z "$beside" ] || finish other
+	done
+	perf bperf list --bpf-attr-map "$ATTR_MAP"
+}
+
+# called : print the calls of CPUs that no session counts, or that have no tick
+called() {
+	echo "$(calls 40) $(calls 62) $(calls 63)"
+}
+
+# joins_quietly : a session of one CPU calls none of these
+joins_quietly() {
+	local before
+	before=$(called)
+	perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -C 5 -e cycles true
+	echo "$before, then $(called)" >&2
+	[ "$(called)" = "$before" ]
+}
+
+@test "counting one CPU interrupts no other one" {
+	window other --bpf-counters -a -e cycles
+	# For seconds after other tests the kernel still patches code, for which it calls all CPUs.
+	wait_for joins_quietly
+	finish other
+}
+
+@test "memory for each CPU stays below 24 KB for CPUs, and below 70 KB for tasks" {
+	local event
+	event=$(awk '$1 == "perf_event" { print $4 }' /proc/slabinfo)
+	window cpus --bpf-counters -a -e page-faults
+	# 256 entries of a pointer each hold the events.
+	in_range $((($(bytes cpus) + $(bytes readings)) / 64 + 256 * 8 + ${event:-2048})) 20000 24000
+	window tasks --bpf-counters -p 1 -e page-faults
+	in_range $((($(bytes cpus) + $(bytes readings) + $(bytes task_slices) + $(bytes sums)) / 64 +
+		256 * 8 + ${event:-2048})) 60000 70000
+	finish tasks cpus
+}
