@@ -11,12 +11,18 @@ requirements() {
 	begin_lines
 	PATH=$WORKLOADS:$PATH
 	PERF=$(type -P perf)
+	# Root's perf prints sources that nobody may read; the clone may be below a closed directory.
+	open=$(mktemp -d)
+	chmod 755 "$open"
+	install -m 644 -t "$open" "$SOURCES"/*
+	SOURCES=$open
 }
 
 teardown() {
 	end_jobs
 	remove_map
 	[ -z "${public-}" ] || rm -r "$public"
+	[ -z "${open-}" ] || rm -r "$open"
 }
 
 # profile OPTION... : sample through this test's map
@@ -194,6 +200,51 @@ loop_samples() {
 	jq -R 'fromjson? | select(.file)' "$T/json" | jq -s -e --arg file "$SOURCES/hot.c" 'length > 3 and all(.[]; .file == $file)'
 }
 
+@test "the text of a source is printed only if everybody may read it, and come there" {
+	local wanted='^ {20,}hot.c:[0-9]+  for '
+	hot_program gcc program
+	profile -o "$T/data" -- "$T/program" 10000000 >/dev/null 2>&1
+	perf profile report --annotate hot "$T/data" | grep -qE "$wanted"
+	chmod 640 "$open/hot.c"
+	perf profile report --annotate hot "$T/data" >"$T/text"
+	refute grep -E "$wanted" "$T/text"
+	grep -qE '^ {20,}hot.c:[0-9]+' "$T/text"
+	chmod 644 "$open/hot.c"
+	chmod 700 "$open"
+	perf profile report --annotate hot "$T/data" >"$T/text"
+	refute grep -E "$wanted" "$T/text"
+	chmod 755 "$open"
+	rm "$open/hot.c"
+	mkfifo "$open/hot.c"
+	perf profile report --annotate hot "$T/data" >"$T/text"
+	grep -qE '^ {20,}hot.c:[0-9]+' "$T/text"
+}
+
+@test "a disassembler that closes its output and stays is ended, and has neither terminal nor directory" {
+	hot_program gcc program
+	profile -o "$T/data" --annotate hot -- "$T/program" 10000000 >/dev/null 2>&1
+	mkdir "$T/bin"
+	cat >"$T/bin/objdump" <<-'EOF'
+		#!/bin/sh
+		at=$(/usr/bin/objdump "$@" | sed -nE 's/^ *([0-9a-f]+):.*/\1/p' | head -n 1)
+		echo " $at: in $(pwd) session $(cut -d ' ' -f 6 /proc/$$/stat) $$"
+		exec 1>&-
+		sleep 98765
+	EOF
+	publish "$T/bin/objdump"
+	background "$T/text" env PATH="$public:$PATH" "$PERF" profile report --annotate hot "$T/data"
+	reporter=$!
+	wait_for pgrep -u nobody -fx 'sleep 98765'
+	kill -TERM "$reporter"
+	wait "$reporter" || :
+	wait_for refute pgrep -u nobody -fx 'sleep 98765'
+	sed -i '/exec 1>&-/d; /sleep/d' "$public/objdump"
+	PATH=$public:$PATH perf profile report --annotate hot -j "$T/data" | jq -r 'select(.instruction) | .instruction' >"$T/has"
+	read -r _ dir _ session pid <"$T/has"
+	[ "$dir" = / ]
+	[ "$session" = "$pid" ]
+}
+
 @test "the disassembler has no rights, no files and no time to spare" {
 	hot_program gcc program -no-pie
 	profile -o "$T/data" --annotate hot -- "$T/program" 10000000 >/dev/null 2>&1
@@ -327,9 +378,9 @@ in_kernel() {
 	# vmlinux of the same build id
 	rm "$T/proc/kcore"
 	text=$(awk '$3 == "_text" { print $1 }' /proc/kallsyms)
-	printf '.globl _text\n_text:\n.space %d, 0x90\n.rept %d\nnop\n.endr\n' $((0x$start - 0x$text)) "$size" >"$T/vmlinux.S"
+	printf '.globl _text\n_text:\n.space %d, 0x90\n.rept %d\nnop\n.endr\n' $((0x$start - 0x$text)) "$size" >"$open/vmlinux.S"
 	mkdir -p "$T/boot"
-	(cd "$T" && gcc -g -nostdlib -static -Wl,--build-id=sha1 -Wl,-Ttext=0x1000000 -o "boot/vmlinux-$(uname -r)" "$T/vmlinux.S")
+	(cd "$T" && gcc -g -nostdlib -static -Wl,--build-id=sha1 -Wl,-Ttext=0x1000000 -o "boot/vmlinux-$(uname -r)" "$open/vmlinux.S")
 	fake_root "$T/sys" /sys
 	rm "$T/sys/kernel"
 	mkdir "$T/sys/kernel"
@@ -342,7 +393,7 @@ in_kernel() {
 	}
 	in_debug >"$T/lines"
 	diff -u <(by_address "$start" "$T/json") <(by_address "$start" "$T/lines") >&2
-	jq -s -e --arg file "$T/vmlinux.S" '[.[] | select(.address)] | length > 0 and all(.file == $file and .line == 5 and .source == "nop")' "$T/lines"
+	jq -s -e --arg file "$open/vmlinux.S" '[.[] | select(.address)] | length > 0 and all(.file == $file and .line == 5 and .source == "nop")' "$T/lines"
 	# of another kernel, and of none
 	head -c 16 /dev/zero >"$T/sys/kernel/notes"
 	why="/proc/kcore is missing or not readable, and there is no vmlinux with the kernel's build id"

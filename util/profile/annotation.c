@@ -19,6 +19,8 @@
 
 /* A file has so many functions of a name at most: its reader may be in hostile hands. */
 #define MAX_FUNCTIONS 256
+/* Bytes of all functions that are printed. */
+#define MAX_CODE (16 << 20)
 
 void annotation__clear(struct annotation *annotation)
 {
@@ -158,7 +160,7 @@ static bool is_sampled(const struct annotation *annotation, const struct functio
 	return false;
 }
 
-/* Symbols of one address are one function. */
+/* Symbols of one address are one function, and so are those that overlap. */
 static struct annotated_function *add_function(struct search *search,
 					       const struct function_place *place)
 {
@@ -168,7 +170,8 @@ static struct annotated_function *add_function(struct search *search,
 	for (int i = 0; i < annotation->nr; i++) {
 		const struct function_place *other = &annotation->functions[i].place;
 
-		if (other->image == place->image && other->start == place->start)
+		if (other->image == place->image && place->start < other->end &&
+		    other->start < place->end)
 			return NULL;
 	}
 	if (annotation->nr == MAX_FUNCTIONS)
@@ -197,14 +200,19 @@ static void take_place(void *ctx, uint64_t start, uint64_t end, uint64_t address
 static void search_file(struct search *search)
 {
 	const struct image *image = symbols__open(search->symbols, search->image);
+	int err;
 
 	if (!image) {
 		search->unread = search->path;
 		search->unread_err = errno;
 		return;
 	}
-	(void)symbol_process__find(symbols__reader(search->symbols), image->fd, image->debug_fd,
+	err = symbol_process__find(symbols__reader(search->symbols), image->fd, image->debug_fd,
 				   search->function, take_place, search);
+	if (err == -ETIMEDOUT || err == -EINTR || err == -EBADMSG || err == -EPIPE) {
+		search->unread = search->path;
+		search->unread_err = -err;
+	}
 }
 
 /* "bpf_prog_6deef7357e7b4530_name" is the program "name". */
@@ -484,6 +492,16 @@ static const char *reason(int err)
 }
 
 /* Return: 0, also if there is a problem; -ENOMEM. */
+/* Return: 0 after a message; -ENOMEM. */
+static int leave_out(struct search *search, struct annotated_function *function, int err)
+{
+	function_code__clear(&function->code);
+	search->annotation->has_problem = true;
+	function->problem = strdup(reason(err));
+	pr_err("--annotate %s: %s: %s", function->name, function->path, reason(err));
+	return function->problem ? 0 : -ENOMEM;
+}
+
 static int read_code(struct search *search, struct annotated_function *function)
 {
 	const struct image kernel = {.fd = -1};
@@ -501,13 +519,9 @@ static int read_code(struct search *search, struct annotated_function *function)
 			code, function->is_kernel ?
 				      &kernel :
 				      symbols__open(search->symbols, function->place.image));
-	if (!err || err == -ENOMEM)
+	if (!err || err == -ENOMEM || err == -EINTR)
 		return err;
-	function_code__clear(code);
-	search->annotation->has_problem = true;
-	function->problem = strdup(reason(err));
-	pr_err("--annotate %s: %s: %s", function->name, function->path, reason(err));
-	return function->problem ? 0 : -ENOMEM;
+	return leave_out(search, function, err);
 }
 
 static int set_name(struct search *search, const char *symbol)
@@ -522,6 +536,7 @@ static int set_name(struct search *search, const char *symbol)
 static int search_and_read(struct search *search, const char *symbol)
 {
 	struct annotation *annotation = search->annotation;
+	uint64_t left = MAX_CODE;
 	bool unused;
 	int err = 0;
 
@@ -540,8 +555,13 @@ static int search_and_read(struct search *search, const char *symbol)
 	if (!annotation->nr)
 		return report_missing(search, symbol);
 	for (int i = 0; i < annotation->nr && !err; i++) {
-		if (annotation->functions[i].is_sampled)
-			err = read_code(search, &annotation->functions[i]);
+		struct annotated_function *function = &annotation->functions[i];
+		uint64_t size = function->place.end - function->place.start;
+
+		if (!function->is_sampled)
+			continue;
+		left = left > size ? left - size : 0;
+		err = left ? read_code(search, function) : leave_out(search, function, -E2BIG);
 	}
 	return err;
 }

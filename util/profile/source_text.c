@@ -11,11 +11,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* Larger sources, and what is behind so many bytes of a line, are not printed. */
+/* What is behind so many bytes of all sources of a function, or of a line, is not printed. */
 #define MAX_BYTES (16 << 20)
 #define MAX_LINE  200
+/* More files than a function has by inlining. */
+#define MAX_SOURCES 1000
+
+#define NOBODY 65534
 
 struct source {
 	int file;   /* number of its name in the code */
@@ -27,27 +33,44 @@ struct source {
 struct sources {
 	struct source *list;
 	int nr;
+	off_t bytes; /* of all texts */
 };
 
-static bool may_read(const struct stat *source, const struct image *image)
+/*
+ * Whoever wrote the program wrote the path. So root opens it with the rights of nobody, who may enter no
+ * directory that is closed to others. Files of a group are closed, too: the groups of perf stay.
+ */
+static int open_source(const struct image *image, const char *path)
 {
-	struct stat program;
+	bool is_root = !geteuid();
+	struct stat st;
+	int fd;
 
-	if (source->st_mode & S_IROTH)
-		return true;
-	return !fstat(image->fd, &program) && program.st_uid == source->st_uid;
+	if (is_root) {
+		setfsgid(NOBODY);
+		setfsuid(NOBODY);
+	}
+	fd = image__open_debug(image, path);
+	if (is_root) {
+		setfsuid(0);
+		setfsgid(getegid());
+	}
+	if (fd >= 0 && is_root && (fstat(fd, &st) || !(st.st_mode & S_IROTH)))
+		close_fd(&fd);
+	return fd;
 }
 
 /* Return: the text, owned by the caller; NULL: it is not readable. */
-static char *read_text(const struct image *image, const char *path)
+static char *read_text(struct sources *sources, const struct image *image, const char *path)
 {
-	int fd __cleanup(close_fd) = *path == '/' ? image__open_debug(image, path) : -1;
+	int fd __cleanup(close_fd) = *path == '/' ? open_source(image, path) : -1;
 	struct stat st;
 	char *text;
 	ssize_t len;
 
-	if (fd < 0 || fstat(fd, &st) || st.st_size > MAX_BYTES || !may_read(&st, image))
+	if (fd < 0 || fstat(fd, &st) || st.st_size > MAX_BYTES - sources->bytes)
 		return NULL;
+	sources->bytes += st.st_size;
 	text = malloc(st.st_size + 1);
 	len = text ? read(fd, text, st.st_size) : -1;
 	if (len < 0)
@@ -88,7 +111,8 @@ static struct source *get_source(struct sources *sources, const struct function_
 	if (!source)
 		return NULL;
 	source->file = file;
-	source->text = read_text(image, function_code__text(code, file));
+	if (sources->nr <= MAX_SOURCES)
+		source->text = read_text(sources, image, function_code__text(code, file));
 	return split(source) ? NULL : source;
 }
 

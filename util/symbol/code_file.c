@@ -4,6 +4,7 @@
 #include "util/lib/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <string.h>
@@ -118,11 +119,13 @@ static bool write_elf(int fd, const struct code *code)
 
 int code_file__make(const struct code *code)
 {
-	int fd = memfd_create("code", MFD_CLOEXEC);
+	int fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		return -errno;
-	if (write_elf(fd, code))
+	/* Two tools read it, one after the other: the first must not change it. */
+	if (write_elf(fd, code) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
 		return fd;
 	close(fd);
 	return -EIO;

@@ -192,7 +192,7 @@ int disassembler__read(const struct code *code, struct instructions *instruction
 		/* Tools that do not know the machine fail, or print nothing. */
 		if (ret != -ENOENT)
 			err = !ret || ret == -ECHILD ? -EOPNOTSUPP : ret;
-		if (err == -ETIMEDOUT || err == -EFBIG || err == -ENOMEM)
+		if (err == -ETIMEDOUT || err == -EFBIG || err == -ENOMEM || err == -EINTR)
 			break;
 	}
 	return err;

@@ -2,6 +2,7 @@
 #include "util/symbol/kernel_file.h"
 
 #include "util/lib/util.h"
+#include "util/symbol/image.h"
 #include "util/symbol/kallsyms.h"
 #include "util/symbol/symbol_process.h"
 
@@ -23,7 +24,8 @@ void kernel_file__build_id(struct build_id *id)
 /* Return: a descriptor of the file at a path if it is of the running kernel; -1. */
 static int try(const char *path, const struct build_id *id, struct symbol_process *reader)
 {
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+	/* "build" often leads into a directory of an ordinary user: only regular files are opened. */
+	int fd = path ? image__open_debug(&(struct image){}, path) : -1;
 	struct elf_description file;
 	bool unused;
 

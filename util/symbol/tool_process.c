@@ -10,15 +10,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define MAX_BYTES  (1UL << 30)
 #define NOBODY	   65534
 #define READ_BYTES 65536
+/* How often perf looks for signals. */
+#define LOOK_MS 100
 /* Longer lines are cut into several. */
 #define LINE_BYTES 4096
 
@@ -59,16 +63,27 @@ static int set_limits(void)
 	return err ? err : limit(RLIMIT_CORE, 0);
 }
 
+/* Return: whether user 0 here is user 0 of the machine, or may be. */
+static bool is_root_outside(void)
+{
+	char *map __cleanup(free_ptr) = read_file_line("/proc/self/uid_map");
+	unsigned int inside, outside;
+
+	return !map || sscanf(map, "%u %u", &inside, &outside) != 2 || !outside;
+}
+
 /*
  * Files of root, and those that only root may read, are none of its business. A user namespace may lack this
  * user; its root is an ordinary user outside, and the capabilities go in any case.
  */
 static int become_nobody(void)
 {
-	bool is_other = !geteuid() && !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
-			!setresuid(NOBODY, NOBODY, NOBODY);
-
-	return is_other || geteuid() || errno == EPERM || errno == EINVAL ? 0 : -errno;
+	if (geteuid())
+		return 0;
+	if (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
+	    !setresuid(NOBODY, NOBODY, NOBODY))
+		return 0;
+	return is_root_outside() ? -EPERM : 0;
 }
 
 static int set_descriptors(int input, int output)
@@ -91,6 +106,9 @@ __attribute__((noreturn)) static void run(const char *const argv[], int input, i
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* It gets neither the terminal, into which it could type commands, nor our directory. */
+	if (setsid() < 0 || chdir("/"))
+		_exit(126);
 	if (set_descriptors(input, output) || become_nobody() || sandbox__drop_capabilities() ||
 	    set_limits())
 		_exit(126);
@@ -133,18 +151,27 @@ static int take_bytes(struct output *output, const char *bytes, size_t len)
 	return err;
 }
 
-/* Return: 0 when there are bytes, or the end; -ETIMEDOUT. */
+/* The signals that end perf are blocked. */
+static bool is_told_to_end(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}
+
+/* Return: 0 when there are bytes, or the end; -ETIMEDOUT; -EINTR: perf is to end. */
 static int wait_for_bytes(const struct output *output)
 {
 	struct pollfd in = {.fd = output->fd, .events = POLLIN};
 	int ret;
 
 	do {
-		uint64_t now_ns = clock_ns();
-
-		if (now_ns >= output->end_ns)
+		if (is_told_to_end())
+			return -EINTR;
+		if (clock_ns() >= output->end_ns)
 			return -ETIMEDOUT;
-		ret = poll(&in, 1, (output->end_ns - now_ns) / NSEC_PER_MSEC + 1);
+		ret = poll(&in, 1, LOOK_MS);
 	} while (!ret || (ret < 0 && errno == EINTR));
 	return ret < 0 ? -errno : 0;
 }
@@ -171,17 +198,36 @@ static int read_output(struct output *output)
 	return !err && output->len ? end_line(output) : err;
 }
 
-static int reap(pid_t pid, int err)
+/* Wait for its end until the time is over; it may have closed its output long before. */
+static int wait_for_end(const struct output *output, pid_t pid, int *status)
+{
+	const struct timespec time = {.tv_nsec = NSEC_PER_MSEC};
+	pid_t ret;
+
+	while (!(ret = waitpid(pid, status, WNOHANG))) {
+		if (is_told_to_end())
+			return -EINTR;
+		if (clock_ns() >= output->end_ns)
+			return -ETIMEDOUT;
+		nanosleep(&time, NULL);
+	}
+	return ret < 0 ? -errno : 0;
+}
+
+static int reap(const struct output *output, pid_t pid, int err)
 {
 	int status = 0;
 
-	if (err)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return err ? err : -errno;
-	}
-	return err ? err : status ? -ECHILD : 0;
+	if (!err)
+		err = wait_for_end(output, pid, &status);
+	if (!err)
+		return status ? -ECHILD : 0;
+	/* It leads a group: whatever it started ends, too. */
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return err;
 }
 
 int tool_process__run(const char *const argv[], int input, size_t max_bytes, tool_line_fn fn,
@@ -192,10 +238,15 @@ int tool_process__run(const char *const argv[], int input, size_t max_bytes, too
 				.left = max_bytes,
 				.end_ns = clock_ns() + TOOL_SECONDS * NSEC_PER_SEC};
 	pid_t parent = getpid(), pid;
+	sigset_t ends, before;
 	int fds[2], err;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, &before);
 	pid = fork();
 	if (!pid)
 		run(argv, input, fds[1], parent);
@@ -203,7 +254,8 @@ int tool_process__run(const char *const argv[], int input, size_t max_bytes, too
 	close(fds[1]);
 	output.fd = fds[0];
 	if (!err)
-		err = reap(pid, read_output(&output));
+		err = reap(&output, pid, read_output(&output));
 	close(fds[0]);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
