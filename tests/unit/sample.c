@@ -310,6 +310,7 @@ static void single_samples_belong_to_their_rows(void **state)
 		[3] = {{10, 1, 5, 0}, {20, 2, 2047, 0}, {30, 3, 5, 0}, {40, 4, SAMPLE_ROWS, 0}}};
 	struct sample_singles singles = {.nr_cpus = 2, .size = 4, .records = records[0]};
 	struct sample_table *table = calloc(1, sizeof(*table));
+	struct sample_row row = {.nr = 4, .weight = 100};
 	const struct sample_single *found;
 	uint32_t nr;
 
@@ -320,19 +321,25 @@ static void single_samples_belong_to_their_rows(void **state)
 	table->nr_records[1] = 5;
 	sample_singles__take(&singles, table, 1);
 	assert_int_equal(table->nr_records[1], 0);
-	found = sample_singles__get(&singles, 5, &nr);
+	found = sample_singles__get(&singles, 5, &row, &nr);
 	assert_int_equal(nr, 2);
 	assert_int_equal(found[0].time_ns, 10);
 	assert_int_equal(found[1].time_ns, 30);
 	assert_int_equal(found[1].weight, 3);
-	assert_int_equal(sample_singles__get(&singles, 2047, &nr)->time_ns, 20);
-	assert_int_equal(sample_singles__get(&singles, 0, &nr)->time_ns, 40);
-	assert_null(sample_singles__get(&singles, 6, &nr));
+	assert_int_equal(sample_singles__get(&singles, 2047, &row, &nr)->time_ns, 20);
+	assert_int_equal(sample_singles__get(&singles, 0, &row, &nr)->time_ns, 40);
+	assert_null(sample_singles__get(&singles, 6, &row, &nr));
+	assert_int_equal(nr, 0);
+	/* A row has no more samples, and no more weight, than it says. */
+	row.nr = 1;
+	assert_null(sample_singles__get(&singles, 5, &row, &nr));
+	row = (struct sample_row){.nr = 4, .weight = 3};
+	assert_null(sample_singles__get(&singles, 5, &row, &nr));
 	assert_int_equal(nr, 0);
 	/* The other half is empty. */
 	table->half = 1;
 	sample_singles__take(&singles, table, 1);
-	assert_null(sample_singles__get(&singles, 5, &nr));
+	assert_null(sample_singles__get(&singles, 5, &row, &nr));
 	free(singles.taken);
 	free(singles.copy);
 	free(table);

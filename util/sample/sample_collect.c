@@ -73,7 +73,7 @@ static int give_row(struct sampler *sampler, struct sample_row *rows, int nr, in
 	entry.nr_kernel =
 		read_stack(sampler, cpu, row->key.kernel_stack, kernel, &entry.is_truncated);
 	entry.nr_user = read_stack(sampler, cpu, row->key.user_stack, user, &entry.is_truncated);
-	entry.singles = sample_singles__get(&sampler->singles, nr, &entry.nr_singles);
+	entry.singles = sample_singles__get(&sampler->singles, nr, row, &entry.nr_singles);
 	if (entry.nr_kernel < 0 || entry.nr_user < 0) {
 		add_sum(&event->late, row);
 		return 0;

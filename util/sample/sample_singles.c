@@ -6,6 +6,7 @@
 #include "util/sample/sample_object.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,11 +67,32 @@ void sample_singles__take(struct sample_singles *singles, struct sample_table *t
 	table->nr_records[half] = 0;
 }
 
-const struct sample_single *sample_singles__get(const struct sample_singles *singles, int row,
-						uint32_t *nr)
+/* Both are in memory that others can write. */
+static bool are_in(const struct sample_row *row, const struct sample_single *singles, uint32_t nr)
 {
-	*nr = singles->fd < 0 ? 0 : singles->first[row + 1] - singles->first[row];
-	return *nr ? &singles->taken[singles->first[row]] : NULL;
+	uint64_t left = row->weight;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (singles[i].weight > left)
+			return false;
+		left -= singles[i].weight;
+	}
+	return nr <= row->nr;
+}
+
+const struct sample_single *sample_singles__get(const struct sample_singles *singles, int nr_row,
+						const struct sample_row *row, uint32_t *nr)
+{
+	const struct sample_single *first;
+
+	*nr = singles->fd < 0 ? 0 : singles->first[nr_row + 1] - singles->first[nr_row];
+	if (!*nr)
+		return NULL;
+	first = &singles->taken[singles->first[nr_row]];
+	if (are_in(row, first, *nr))
+		return first;
+	*nr = 0;
+	return NULL;
 }
 
 void sample_singles__close(struct sample_singles *singles)

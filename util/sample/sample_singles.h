@@ -26,9 +26,16 @@ int sample_singles__open(struct sample_singles *singles, int nr_cpus, uint32_t s
 /** sample_singles__take() - take the records out of the half of a CPU that is still */
 void sample_singles__take(struct sample_singles *singles, struct sample_table *table, int cpu);
 
-/** sample_singles__get() - those of a row, until the next are taken; NULL: none. @nr: how many */
-const struct sample_single *sample_singles__get(const struct sample_singles *singles, int row,
-						uint32_t *nr);
+/**
+ * sample_singles__get() - the records of a row, until the next are taken
+ * @nr_row: number of the row
+ * @row: what it has; records of more than that are none
+ * @nr: how many
+ *
+ * Return: the records; NULL: there are none.
+ */
+const struct sample_single *sample_singles__get(const struct sample_singles *singles, int nr_row,
+						const struct sample_row *row, uint32_t *nr);
 void sample_singles__close(struct sample_singles *singles);
 
 #endif
