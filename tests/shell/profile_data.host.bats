@@ -2,32 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf profile -o writes perf.data, which Linux's perf and perf profile report read. cpu-clock needs no PMU.
 
-load helpers
-load shared
-
-T=$BATS_TEST_TMPDIR
-
-requirements() {
-	require_root
-	require_commands jq
-	PATH=$WORKLOADS:$PATH
-}
-
-teardown() {
-	end_jobs
-	remove_map
-}
-
-# profile OPTION... : sample cpu-clock through this test's map
-profile() {
-	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
-}
-
-# theirs OPTION... : run Debian's perf, which has nothing to complain about
-theirs() {
-	"$DEBIAN_PERF" "$@" 2>"$T/complaints" || { cat "$T/complaints" >&2; return 1; }
-	diff /dev/null "$T/complaints" >&2
-}
+load profile_files
 
 # weights FILE : print the weight of each function in JSON, as "sym weight"
 weights() {

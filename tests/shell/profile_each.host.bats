@@ -2,27 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf profile --each -o writes every single sample with its time, beside the sums. cpu-clock needs no PMU.
 
-load helpers
-load shared
+load profile_files
 
-T=$BATS_TEST_TMPDIR
 LOST='records of single samples without room (--each)'
-
-requirements() {
-	require_root
-	require_commands jq
-	PATH=$WORKLOADS:$PATH
-}
-
-teardown() {
-	end_jobs
-	remove_map
-}
-
-# profile OPTION... : sample cpu-clock through this test's map
-profile() {
-	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
-}
 
 # start_profile NAME OPTION... : start one in the background, into $T/NAME and $T/NAME.json; it samples already
 start_profile() {
