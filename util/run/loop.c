@@ -9,16 +9,9 @@
 #include "util/run/pass.h"
 #include "util/run/progs.h"
 #include "util/run/tasks.h"
+#include "util/run/wait.h"
 
 #include <poll.h>
-
-/* How often to look for tasks that have no descriptor to wait on. */
-#define TASK_POLL_MS 50
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
 
 /* Run the handlers of back ends that signalled a wakeup. */
 static void handle_wakeup(struct stat_pass *pass)
@@ -42,8 +35,7 @@ static void wait_next(struct stat_pass *pass, const sigset_t *unblocked)
 {
 	struct stat_run *run = pass->run;
 	struct pollfd fds[2 + NR_BACK_ENDS];
-	uint64_t at_ns, now_ns = clock_ns();
-	struct timespec timeout, *wait = NULL;
+	uint64_t at_ns;
 	int nr = 0;
 
 	if (run->control)
@@ -56,21 +48,7 @@ static void wait_next(struct stat_pass *pass, const sigset_t *unblocked)
 	at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns), pass->end_at_ns);
 	at_ns = earliest(at_ns, pass->next_look_ns);
 	at_ns = earliest(at_ns, pass->look_at_ns);
-	if (stat_pass__needs_polling(pass))
-		at_ns = earliest(at_ns, now_ns + TASK_POLL_MS * NSEC_PER_MSEC);
-	if (at_ns) {
-		uint64_t left_ns = at_ns > now_ns ? at_ns - now_ns : 0;
-
-		timeout.tv_sec = left_ns / NSEC_PER_SEC;
-		timeout.tv_nsec = left_ns % NSEC_PER_SEC;
-		wait = &timeout;
-	}
-	ppoll(fds, nr, wait, unblocked);
-}
-
-static bool is_due(uint64_t at_ns)
-{
-	return at_ns && clock_ns() >= at_ns;
+	stat_pass__wait(pass, fds, nr, at_ns, unblocked);
 }
 
 /* After the last interval of --interval-count, CPUs are done; a task runs on, without output. */
@@ -89,25 +67,13 @@ static int on_interval(struct stat_pass *pass)
 	return err;
 }
 
-/* If the command received the signal as well, wait for it to exit. */
-static bool is_told_to_end(const struct stat_pass *pass)
-{
-	sig_atomic_t signal = *pass->run->signal;
-
-	return signal && !((signal & SIGNAL_TYPED) && pass->workload.pid);
-}
-
 int stat_pass__loop(struct stat_pass *pass)
 {
-	sigset_t blocked, unblocked;
+	sigset_t unblocked;
 	int err = 0;
 
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
-	while (!err && !pass->is_over && !is_told_to_end(pass)) {
+	stat_pass__hold_signals(NULL, &unblocked);
+	while (!err && !pass->is_over && !stat_pass__is_told_to_end(pass)) {
 		if (stat_pass__is_target_gone(pass))
 			break;
 		wait_next(pass, &unblocked);
@@ -125,6 +91,6 @@ int stat_pass__loop(struct stat_pass *pass)
 		if (is_due(pass->end_at_ns))
 			pass->is_over = true;
 	}
-	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	stat_pass__release_signals(&unblocked);
 	return err;
 }

@@ -14,6 +14,7 @@
 #include "util/run/control.h"
 #include "util/run/pass.h"
 #include "util/run/tasks.h"
+#include "util/run/wait.h"
 #include "util/symbol/symbols.h"
 #include "util/target/target_cpus.h"
 
@@ -23,19 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How often to look for tasks that have no descriptor to wait on. */
-#define TASK_POLL_MS 50
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
-static bool is_due(uint64_t at_ns)
-{
-	return at_ns && clock_ns() >= at_ns;
-}
 
 /* --- collecting --- */
 
@@ -150,17 +138,10 @@ static void wait_next(const struct profile_run *run, struct stat_pass *pass,
 		{.fd = stat_pass__task_fd(pass), .events = POLLIN},
 		{.fd = run->input ? run->input_fd : -1, .events = POLLIN},
 	};
-	uint64_t now_ns = clock_ns(), left_ns;
 	uint64_t at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns),
 				  earliest(pass->end_at_ns, run->collect_at_ns));
-	struct timespec timeout;
 
-	if (stat_pass__needs_polling(pass))
-		at_ns = earliest(at_ns, now_ns + TASK_POLL_MS * NSEC_PER_MSEC);
-	left_ns = at_ns > now_ns ? at_ns - now_ns : 0;
-	timeout.tv_sec = left_ns / NSEC_PER_SEC;
-	timeout.tv_nsec = left_ns % NSEC_PER_SEC;
-	ppoll(fds, ARRAY_SIZE(fds), at_ns ? &timeout : NULL, unblocked);
+	stat_pass__wait(pass, fds, ARRAY_SIZE(fds), at_ns, unblocked);
 }
 
 static int on_interval(struct profile_run *run, struct stat_pass *pass)
@@ -202,14 +183,6 @@ static int end_delay(struct profile_run *run, struct stat_pass *pass)
 	return set_enabled(run, pass, true);
 }
 
-/* If the command received the signal as well, wait for it to exit. */
-static bool is_told_to_end(const struct stat_pass *pass)
-{
-	sig_atomic_t signal = *pass->run->signal;
-
-	return signal && !((signal & SIGNAL_TYPED) && pass->workload.pid);
-}
-
 /* A new interval begins at once. Return: 0 or -errno. */
 static int take_input(struct profile_run *run, struct stat_pass *pass)
 {
@@ -243,23 +216,17 @@ static int step(struct profile_run *run, struct stat_pass *pass)
 
 static int loop(struct profile_run *run, struct stat_pass *pass)
 {
-	sigset_t blocked, unblocked;
+	sigset_t unblocked;
 	int err;
 
-	sigemptyset(&blocked);
-	if (run->input)
-		blocked = *run->input_signals;
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	stat_pass__hold_signals(run->input ? run->input_signals : NULL, &unblocked);
 	err = take_input(run, pass);
-	while (!err && !pass->is_over && !is_told_to_end(pass) &&
+	while (!err && !pass->is_over && !stat_pass__is_told_to_end(pass) &&
 	       !stat_pass__is_target_gone(pass)) {
 		wait_next(run, pass, &unblocked);
 		err = step(run, pass);
 	}
-	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	stat_pass__release_signals(&unblocked);
 	return err;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/workload.h"
 
+#include "util/lib/end_signals.h"
 #include "util/lib/util.h"
 
 #include <errno.h>
@@ -199,16 +200,13 @@ bool workload__wait_unless(struct workload *workload, const volatile sig_atomic_
 	/* Used without a pidfd. */
 	static const struct timespec poll_time = {.tv_nsec = POLL_MS * NSEC_PER_MSEC};
 	struct pollfd fd = {.fd = workload->pid_fd, .events = POLLIN};
-	sigset_t blocked, unblocked;
+	sigset_t unblocked;
 
-	/* Blocked signals also end ppoll() if they arrive before it. */
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+	/* Signals that are held back also end ppoll() if they arrive before it. */
+	end_signals__hold(&unblocked);
 	while (!workload__wait(workload, false) && !*signal)
 		ppoll(&fd, 1, fd.fd >= 0 ? NULL : &poll_time, &unblocked);
-	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	end_signals__release(&unblocked);
 	return workload->is_done;
 }
 
