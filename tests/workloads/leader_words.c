@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leader_words PATH: print a line "CPU SEQ BUSY READING" for each possible CPU: where in the kernel's memory the
+ * leader of the attr map at PATH has the words that its programs write when they charge, while they change that CPU's
+ * state, and when they read its events.
+ */
+#include "leader_tables.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+/* Return: the address of the first element of a map of the leader, an array. @size receives that of an element. */
+static __u64 find_array(const struct registry *reg, enum leader_map map, __u32 *size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path));
+	int array = fd_by_id(reg->map_ids[map]);
+	struct bpf_object *object;
+	struct bpf_map_info info;
+	__u64 address = 0;
+	__u32 zero = 0;
+
+	if (array < 0 || map_info(array, &info))
+		die("map %d", map);
+	*size = info.value_size;
+	if (len < 0)
+		die("/proc/self/exe");
+	snprintf(path + len - strlen("leader_words"), 32, "element.bpf.o");
+	object = bpf_object__open_file(path, NULL);
+	if (!object || bpf_map__reuse_fd(bpf_object__find_map_by_name(object, "array"), array) ||
+	    bpf_object__load(object))
+		die("%s", path);
+	if (bpf_prog_test_run_opts(bpf_program__fd(bpf_object__find_program_by_name(object, "find_element")), &run) ||
+	    bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(object, "address"), &zero, &address))
+		die("find_element");
+	bpf_object__close(object);
+	return address;
+}
+
+int main(int argc, char **argv)
+{
+	const struct registry *reg;
+	__u32 size, row_size;
+	__u64 state, row;
+
+	usage_unless(argc == 2, "PATH");
+	reg = find_leader(argv[1]);
+	state = find_array(reg, LEADER_CPUS, &size);
+	row = find_array(reg, LEADER_READINGS, &row_size);
+	for (__u32 cpu = 0; cpu < reg->nr_cpus; cpu++, state += size, row += row_size)
+		printf("%u %#llx %#llx %#llx\n", cpu, state + offsetof(struct cpu_state, seq),
+		       state + offsetof(struct cpu_state, busy), row + offsetof(struct cpu_readings, seq));
+	return 0;
+}
