@@ -3,7 +3,7 @@
 # Counting by cgroup costs at most the ceilings of tests/data/costs.
 
 @test "neither the number of cgroups nor their depth costs anything at a context switch" {
-	# On its own: bats' trap at every command makes loops over hundreds of cgroups slow.
+	# As make bench calls it.
 	local table=$BATS_TEST_TMPDIR/table
 	"$BATS_TEST_DIRNAME/../../scripts/costs" --test cgroups >"$table" 3>&- || { cat "$table"; return 1; }
 	sed 's/^/# /' "$table" >&3

@@ -93,7 +93,8 @@ wrong() {
 	invalid "--kernel-callchains and --user-callchains require stacks: -g, --stacks, --folded, --flamegraph, --pprof or -o" --user-callchains
 	invalid "-u and -p or -t are mutually exclusive" -u root -p 1
 	invalid "-u samples processes that run already: give the command without it" -u root -- true
-	invalid "cgroups are sampled in all tasks: without -p, -t and -u" -G / -p 1
+	! grep -q cgroup /proc/mounts ||
+		invalid "cgroups are sampled in all tasks: without -p, -t and -u" -G / -p 1
 	invalid "-D: less than -1" -D -2
 	invalid "-G and --for-each-cgroup are mutually exclusive" -G / --for-each-cgroup /
 	invalid "--interval-count requires -I" --interval-count 3
@@ -133,8 +134,9 @@ wrong() {
 }
 
 @test "perf profile report refuses options that sample" {
-	local option
-	for option in -a "-C 0" "-p 1" "-t 1" "-u root" "-e cs" "-F 99" "-c 9" "-G /" "--for-each-cgroup /" "-D 1" "--timeout 1" \
+	local option cgroups=()
+	! grep -q cgroup /proc/mounts || cgroups=("-G /" "--for-each-cgroup /")
+	for option in -a "-C 0" "-p 1" "-t 1" "-u root" "-e cs" "-F 99" "-c 9" "${cgroups[@]}" "-D 1" "--timeout 1" \
 		"-I 100" "--interval-count 1" "--range main" "--prog x" --dump-maps --idle --no-bpf -i "--control fifo:x"; do
 		# shellcheck disable=SC2086 # an option and its value
 		invalid "report reads a file, and samples nothing: without a target, event or time" report $option x

@@ -449,6 +449,7 @@ static int tracepoint_failed(struct event_expansion *c, struct event_spec *spec,
 	if (err == -ENOENT && !strcmp(spec->word, "mem"))
 		return parse_error__set(c->err, spec->column + strlen("mem:"),
 					strdup("Bad breakpoint address, expected a number"), NULL);
+	spec->is_missing = true;
 	if (err == -EACCES || err == -EPERM) {
 		help = xasprintf("No permission to read %s/%s/%s\n"
 				 "Try: sudo mount -o remount,mode=755 %s",
@@ -458,7 +459,6 @@ static int tracepoint_failed(struct event_expansion *c, struct event_spec *spec,
 				 "Try: sudo mount -t tracefs nodev %s",
 				 events, root);
 	} else {
-		spec->is_missing = true;
 		help = xasprintf(
 			"File %s/%s/%s not found.\n"
 			"The kernel may have been built without the CONFIG_ option that provides it.",
