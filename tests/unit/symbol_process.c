@@ -16,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/lib/util.h"
 #include "util/symbol/symbol_process.h"
+#include "util/symbol/symbol_worker.h"
 
 /* A function whose name is looked up in this program's own file. */
 __attribute__((noinline)) int known_function(int x);
@@ -433,6 +435,123 @@ static void test_a_perf_map_is_read_by_the_worker(void **state __unused)
 	symbol_process__stop(process);
 }
 
+/* --- a worker in the hands of a hostile file --- */
+
+static enum {
+	TOO_MANY_NAMES,
+	TOO_MANY_LINES,
+	TOO_MANY_PLACES,
+	SHORT_PACKET,
+	LONG_ID,
+	GOOD_ERROR
+} fault;
+
+static void send_reply(int fd, const struct symbol_reply *head, const void *body, size_t len)
+{
+	struct iovec parts[] = {{(void *)head, sizeof(*head)}, {(void *)body, len}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = ARRAY_SIZE(parts)};
+
+	(void)sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* Answer the first address again and again, and then as if nothing had happened. */
+static void answer_wrongly(int fd, const struct symbol_request *request)
+{
+	const struct symbol_answer name = {};
+	const struct symbol_frame frame = {};
+	const struct symbol_place place = {};
+	struct symbol_reply head = {.seq = request->seq};
+
+	for (int i = 0; i < SYMBOL_MAX_PLACES + 1; i++) {
+		if (fault == TOO_MANY_NAMES && i < 2) {
+			head.kind = SYMBOL_REPLY_NAMES;
+			send_reply(fd, &head, &name, sizeof(name));
+		} else if (fault == TOO_MANY_LINES && i <= SYMBOL_MAX_INLINED) {
+			head.kind = SYMBOL_REPLY_FRAMES;
+			send_reply(fd, &head, &frame, sizeof(frame));
+		} else if (fault == TOO_MANY_PLACES) {
+			head.kind = SYMBOL_REPLY_PLACES;
+			send_reply(fd, &head, &place, sizeof(place));
+		}
+	}
+	head.kind = SYMBOL_REPLY_DONE;
+	head.file.id.len = fault == LONG_ID ? BUILD_ID_MAX + 1 : 0;
+	head.err = fault == GOOD_ERROR ? 1 : 0;
+	send_reply(fd, &head, NULL, 0);
+}
+
+/* Answer wrongly once. Later workers are good ones: the fault is in memory that this one shares. */
+static bool *is_hostile;
+
+static int serve_wrongly(int fd)
+{
+	char bytes[SYMBOL_MAX_PACKET];
+	struct iovec part = {bytes, sizeof(bytes)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct symbol_request request;
+
+	if (!*is_hostile)
+		return symbol_worker__serve(fd);
+	*is_hostile = false;
+	if (recvmsg(fd, &message, 0) < (ssize_t)sizeof(request))
+		return 0;
+	memcpy(&request, bytes, sizeof(request));
+	part.iov_len = 1;
+	if (fault == SHORT_PACKET)
+		(void)sendmsg(fd, &message, MSG_NOSIGNAL);
+	part.iov_len = sizeof(bytes);
+	answer_wrongly(fd, &request);
+	for (;;) /* until perf has it replaced */
+		(void)recvmsg(fd, &message, 0);
+}
+
+static void ignore_place(void *ctx __unused, uint64_t start __unused, uint64_t end __unused,
+			 uint64_t address __unused)
+{
+}
+
+static void ignore_line(void *ctx __unused, int idx __unused,
+			const struct symbol_line *line __unused)
+{
+}
+
+static int ask_for(struct symbol_process *process, int fd)
+{
+	const struct symbol_files files = {fd, -1, -1};
+	const uint64_t address = known_offset();
+	struct found found = {};
+
+	if (fault == TOO_MANY_NAMES)
+		return symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
+					    &found);
+	if (fault == TOO_MANY_LINES)
+		return symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
+					     ignore_line, NULL);
+	if (fault == TOO_MANY_PLACES)
+		return symbol_process__find(process, fd, -1, "name", ignore_place, NULL);
+	return describe(process);
+}
+
+static void test_a_worker_that_answers_wrongly_is_replaced(void **state __unused)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	is_hostile = mmap(NULL, sizeof(*is_hostile), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(is_hostile, MAP_FAILED);
+	for (fault = TOO_MANY_NAMES; fault <= GOOD_ERROR; fault++) {
+		struct symbol_process *process;
+
+		*is_hostile = true;
+		process = symbol_process__start_serving(false, serve_wrongly);
+		assert_int_equal(ask_for(process, fd), -EBADMSG);
+		assert_knows(process);
+		symbol_process__stop(process);
+	}
+	munmap(is_hostile, sizeof(*is_hostile));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_a_worker_that_dies_is_replaced),
 		cmocka_unit_test(test_a_worker_that_hangs_is_replaced),
 		cmocka_unit_test(test_a_worker_that_answers_without_end_is_replaced),
+		cmocka_unit_test(test_a_worker_that_answers_wrongly_is_replaced),
 		cmocka_unit_test(test_without_a_worker_and_a_keeper_that_runs_perf_goes_on),
 		cmocka_unit_test(test_without_a_keeper_there_are_no_names),
 		cmocka_unit_test(test_the_worker_is_confined),

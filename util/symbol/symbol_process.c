@@ -29,6 +29,7 @@ struct symbol_process {
 	uint32_t seq;
 	struct symbol_limits limits;
 	uint64_t asked_ns; /* time of the request */
+	uint32_t nr_left;  /* so many answers more are believed */
 	union {
 		struct symbol_reply head;
 		char bytes[SYMBOL_MAX_PACKET];
@@ -37,7 +38,7 @@ struct symbol_process {
 
 /* --- the keeper --- */
 
-static void run_worker(pid_t keeper)
+static void run_worker(pid_t keeper, int (*serve)(int fd))
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* It may have ended before. */
@@ -45,7 +46,7 @@ static void run_worker(pid_t keeper)
 		_exit(0);
 	if (sandbox__enter())
 		_exit(STATUS_UNCONFINED);
-	_exit(symbol_worker__serve(SANDBOX_FD) ? 1 : 0);
+	_exit(serve(SANDBOX_FD) ? 1 : 0);
 }
 
 static void report_death(void)
@@ -69,7 +70,7 @@ static bool wait_for_end(pid_t worker, const sigset_t *signals, int *status)
 }
 
 /* Fork workers until one ends because perf has closed the socket. */
-static void keep_workers(const sigset_t *signals, const sigset_t *before)
+static void keep_workers(const sigset_t *signals, const sigset_t *before, int (*serve)(int fd))
 {
 	const pid_t keeper = getpid();
 	int status = 0;
@@ -81,7 +82,7 @@ static void keep_workers(const sigset_t *signals, const sigset_t *before)
 			_exit(1);
 		if (!worker) {
 			sigprocmask(SIG_SETMASK, before, NULL);
-			run_worker(keeper);
+			run_worker(keeper, serve);
 		}
 		if (!wait_for_end(worker, signals, &status) ||
 		    (WIFEXITED(status) && WEXITSTATUS(status) != 1))
@@ -90,7 +91,7 @@ static void keep_workers(const sigset_t *signals, const sigset_t *before)
 	}
 }
 
-static void keep(int fd, bool has_lines)
+static void keep(int fd, bool has_lines, int (*serve)(int fd))
 {
 	sigset_t signals, before;
 
@@ -106,10 +107,10 @@ static void keep(int fd, bool has_lines)
 		(void)debug_info__init(); /* without it requests get -ENOSYS */
 	if (sandbox__drop_privileges(fd))
 		_exit(1);
-	keep_workers(&signals, &before);
+	keep_workers(&signals, &before, serve);
 }
 
-struct symbol_process *symbol_process__start(bool has_lines)
+struct symbol_process *symbol_process__start_serving(bool has_lines, int (*serve)(int fd))
 {
 	struct symbol_process *process = calloc(1, sizeof(*process));
 	int fds[2], err;
@@ -122,7 +123,7 @@ struct symbol_process *symbol_process__start(bool has_lines)
 	}
 	process->keeper = fork();
 	if (!process->keeper)
-		keep(fds[1], has_lines);
+		keep(fds[1], has_lines, serve);
 	err = errno;
 	close(fds[1]);
 	if (process->keeper < 0) {
@@ -134,6 +135,11 @@ struct symbol_process *symbol_process__start(bool has_lines)
 	process->fd = fds[0];
 	process->limits = (struct symbol_limits){SYMBOL_SILENT_MS, SYMBOL_REQUEST_MS};
 	return process;
+}
+
+struct symbol_process *symbol_process__start(bool has_lines)
+{
+	return symbol_process__start_serving(has_lines, symbol_worker__serve);
 }
 
 void symbol_process__limit(struct symbol_process *process, const struct symbol_limits *limits)
@@ -272,16 +278,16 @@ static int replace_worker(struct symbol_process *process)
 	for (process->asked_ns = clock_ns(); elapsed_ms(process) < (uint64_t)limit_ms;) {
 		ssize_t len = poll(&in, 1, limit_ms) > 0 ? take_packet(process) : 0;
 
-		if (len < 0)
+		if (len < 0 && len != -EPROTO)
 			return len;
-		if (len && process->reply.head.kind == SYMBOL_REPLY_DIED)
+		if (len > 0 && process->reply.head.kind == SYMBOL_REPLY_DIED)
 			return 0;
 	}
 	return -ETIMEDOUT;
 }
 
 /* The worker may be in the hands of a hostile file: check everything that it sends. */
-static int hand_over_names(const struct symbol_process *process, ssize_t len,
+static int hand_over_names(struct symbol_process *process, ssize_t len,
 			   const struct question *question)
 {
 	const char *at = process->reply.bytes + sizeof(process->reply.head);
@@ -291,7 +297,7 @@ static int hand_over_names(const struct symbol_process *process, ssize_t len,
 		char name[SYMBOL_MAX_NAME + 1];
 		struct symbol_answer answer;
 
-		if (left < sizeof(answer))
+		if (left < sizeof(answer) || !process->nr_left--)
 			return -EPROTO;
 		memcpy(&answer, at, sizeof(answer));
 		at += sizeof(answer);
@@ -314,7 +320,7 @@ static void copy_text(char *text, const char *from, size_t len)
 	text[len] = '\0';
 }
 
-static int hand_over_lines(const struct symbol_process *process, ssize_t len,
+static int hand_over_lines(struct symbol_process *process, ssize_t len,
 			   const struct question *question)
 {
 	const char *at = process->reply.bytes + sizeof(process->reply.head);
@@ -325,7 +331,7 @@ static int hand_over_lines(const struct symbol_process *process, ssize_t len,
 		struct symbol_line line = {.name = name, .file = file};
 		struct symbol_frame frame;
 
-		if (left < sizeof(frame))
+		if (left < sizeof(frame) || !process->nr_left--)
 			return -EPROTO;
 		memcpy(&frame, at, sizeof(frame));
 		at += sizeof(frame);
@@ -346,7 +352,7 @@ static int hand_over_lines(const struct symbol_process *process, ssize_t len,
 	return 0;
 }
 
-static int hand_over_places(const struct symbol_process *process, ssize_t len,
+static int hand_over_places(struct symbol_process *process, ssize_t len,
 			    const struct question *question)
 {
 	const char *at = process->reply.bytes + sizeof(process->reply.head);
@@ -355,11 +361,27 @@ static int hand_over_places(const struct symbol_process *process, ssize_t len,
 	for (; left >= sizeof(struct symbol_place); left -= sizeof(struct symbol_place)) {
 		struct symbol_place place;
 
+		if (!process->nr_left--)
+			return -EPROTO;
 		memcpy(&place, at, sizeof(place));
 		at += sizeof(place);
 		question->place_fn(question->ctx, place.start, place.end, place.address);
 	}
 	return left ? -EPROTO : 0;
+}
+
+/* An address has a name at most. Return: how many answers a request can have. */
+static uint32_t max_answers(const struct question *question)
+{
+	return question->line_fn  ? question->nr * SYMBOL_MAX_INLINED :
+	       question->place_fn ? SYMBOL_MAX_PLACES :
+				    question->nr;
+}
+
+static bool is_plausible(const struct symbol_reply *done)
+{
+	return done->err <= 0 && done->file.id.len <= BUILD_ID_MAX &&
+	       done->file.alt_id.len <= BUILD_ID_MAX;
 }
 
 /*
@@ -381,7 +403,7 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 		if (head->seq != process->seq)
 			continue;
 		if (head->kind == SYMBOL_REPLY_DONE)
-			return 0;
+			return is_plausible(head) ? 0 : -EPROTO;
 		if (head->kind == SYMBOL_REPLY_NAMES && question->fn)
 			err = hand_over_names(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_PLACES && question->place_fn)
@@ -400,6 +422,7 @@ static int ask_twice(struct symbol_process *process, const struct question *ques
 
 	for (int i = 0; i < 2 && err == -EAGAIN; i++) {
 		process->asked_ns = clock_ns();
+		process->nr_left = max_answers(question);
 		err = send_request(process, question);
 		if (!err)
 			err = wait_for_done(process, question);
@@ -416,13 +439,13 @@ static int ask(struct symbol_process *process, const struct question *question)
 		return -EPIPE;
 	end_signals__hold(&before);
 	err = ask_twice(process, question);
-	lost = err == -ETIMEDOUT || err == -EINTR ? replace_worker(process) :
-	       err == -EBADMSG			  ? 0 :
-						    err;
+	lost = err == -ETIMEDOUT || err == -EINTR || err == -EPROTO ? replace_worker(process) :
+	       err == -EBADMSG					    ? 0 :
+								      err;
 	end_signals__release(&before);
 	if (lost)
 		close_fd(&process->fd);
-	return err ? err : process->reply.head.err;
+	return err == -EPROTO ? -EBADMSG : err ? err : process->reply.head.err;
 }
 
 int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,
@@ -439,7 +462,7 @@ int symbol_process__describe(struct symbol_process *process, int fd, int debug_f
 	*file = reply->file;
 	file->debug_link[sizeof(file->debug_link) - 1] = '\0';
 	file->alt_link[sizeof(file->alt_link) - 1] = '\0';
-	return file->id.len > BUILD_ID_MAX || file->alt_id.len > BUILD_ID_MAX ? -EPROTO : 0;
+	return 0;
 }
 
 /* Ask for a message's worth of addresses at a time. */

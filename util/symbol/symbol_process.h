@@ -26,6 +26,12 @@ struct symbol_process;
  * Return: ended by symbol_process__stop(); NULL with errno set.
  */
 struct symbol_process *symbol_process__start(bool has_lines);
+
+/**
+ * symbol_process__start_serving() - the same, with another worker; for tests
+ * @serve: answers requests from a socket until its end, as symbol_worker__serve() does
+ */
+struct symbol_process *symbol_process__start_serving(bool has_lines, int (*serve)(int fd));
 void symbol_process__stop(struct symbol_process *process);
 
 /*
@@ -47,7 +53,7 @@ void symbol_process__limit(struct symbol_process *process, const struct symbol_l
  * @debug_fd: a file that may have its debug information; -1: none
  * @is_debug_file: receives whether it has
  *
- * Return: 0; -ENOEXEC: no ELF file; -EBADMSG: the file kills its readers; -ETIMEDOUT: the file makes them hang;
+ * Return: 0; -ENOEXEC: no ELF file; -EBADMSG: the file kills its readers, or they answer wrongly; -ETIMEDOUT: the file makes them hang;
  * -EINTR: the request lasted a second, and a signal came; -EPIPE: there are no workers any more; other -errno.
  */
 int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,

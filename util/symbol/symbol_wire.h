@@ -19,6 +19,7 @@
 #define SYMBOL_MAX_PACKET    (64 * 1024)
 #define SYMBOL_MAX_NAME	     1024
 #define SYMBOL_MAX_FDS	     3
+#define SYMBOL_MAX_PLACES    65536 /* of functions of one name */
 
 enum symbol_file_kind {
 	SYMBOL_FILE_DESCRIBE, /* ELF: struct elf_description */

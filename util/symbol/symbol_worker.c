@@ -402,7 +402,7 @@ static uint64_t *list_addresses(struct worker *worker, const struct symbol_table
 	uint64_t *list = calloc(table->nr + 1, sizeof(*list));
 
 	*nr = 0;
-	for (size_t i = 0; list && i < table->nr; i++) {
+	for (size_t i = 0; list && i < table->nr && *nr < SYMBOL_MAX_PLACES; i++) {
 		show_life(worker);
 		if (!table->symbols[i].is_data &&
 		    is_named(symbol_table__name(table, &table->symbols[i]), name))
