@@ -33,6 +33,7 @@ int debug_info__frames(struct debug_info *info __unused, uint64_t address __unus
 #include "util/lib/array.h"
 #include "util/lib/util.h"
 #include "util/symbol/demangle.h"
+#include "util/symbol/life_sign.h"
 #include "util/symbol/nested_ranges.h"
 
 #include <dlfcn.h>
@@ -178,6 +179,7 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 {
 	struct unit *unit = array__add(info->units, info->nr_units);
 
+	life_sign__show();
 	if (!unit)
 		return -ENOMEM;
 	unit->die = *die;
@@ -292,6 +294,7 @@ static int walk(struct debug_info *info, struct unit *unit, Dwarf_Die *die, int 
 		int inside = add_function(info, unit, &below, around);
 		int err = inside == -ENOMEM ? inside : walk(info, unit, &below, inside, depth + 1);
 
+		life_sign__show();
 		if (err)
 			return err;
 		has_next = step(unit, lib.dwarf_siblingof, &below, &below);

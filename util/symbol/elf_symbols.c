@@ -3,6 +3,7 @@
 
 #include "util/lib/array.h"
 #include "util/lib/util.h"
+#include "util/symbol/life_sign.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/xz_data.h"
 
@@ -150,6 +151,7 @@ static bool has_checksum(int fd, uint32_t wanted)
 	ssize_t len;
 
 	while ((len = pread(fd, buf, sizeof(buf), at)) > 0) {
+		life_sign__show();
 		crc = crc32(crc, (const Bytef *)buf, len);
 		at += len;
 	}
@@ -217,6 +219,7 @@ static void add_section(Elf *elf, const GElf_Ehdr *file, GElf_Word type, struct 
 		const char *name;
 		GElf_Sym symbol;
 
+		life_sign__show();
 		if (!gelf_getsym(data, i, &symbol))
 			continue;
 		name = elf_strptr(elf, header.sh_link, symbol.st_name);

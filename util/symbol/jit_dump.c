@@ -4,6 +4,7 @@
 #include "util/lib/array.h"
 #include "util/lib/id_map.h"
 #include "util/lib/util.h"
+#include "util/symbol/life_sign.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -282,6 +283,7 @@ static int read_records(struct reader *reader)
 	if (end < 0 || at < 0)
 		return end < 0 ? -errno : at;
 	while (size > 0 && at < end) {
+		life_sign__show();
 		size = take_record(reader, at, end);
 		at += size > 0 ? size : 0;
 	}
@@ -353,6 +355,7 @@ static int sweep_up(struct jit_dump *dump, const int *order, struct sweep *sweep
 	while (!err && (next < dump->nr_loads || sweep->nr)) {
 		uint64_t end;
 
+		life_sign__show();
 		if (!sweep->nr && loads[order[next]].start > at)
 			at = loads[order[next]].start;
 		while (next < dump->nr_loads && loads[order[next]].start <= at)

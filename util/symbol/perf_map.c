@@ -3,6 +3,7 @@
 
 #include "util/lib/id_map.h"
 #include "util/lib/util.h"
+#include "util/symbol/life_sign.h"
 #include "util/symbol/symbol_table.h"
 
 #include <errno.h>
@@ -72,6 +73,7 @@ void perf_map__parse(const char *text, size_t len, struct symbol_table *table)
 		const char *line_end = memchr(at, '\n', end - at), *name;
 		uint64_t start, size;
 
+		life_sign__show();
 		next = line_end ? line_end + 1 : end;
 		if (!line_end)
 			line_end = end;

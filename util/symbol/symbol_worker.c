@@ -6,6 +6,7 @@
 #include "util/symbol/demangle.h"
 #include "util/symbol/elf_symbols.h"
 #include "util/symbol/jit_dump.h"
+#include "util/symbol/life_sign.h"
 #include "util/symbol/perf_map.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbol_wire.h"
@@ -71,17 +72,17 @@ static int send_packet(struct worker *worker)
 	return send_bytes(worker, worker->packet, worker->len);
 }
 
-/* Call it wherever a request advances: perf gives up a worker that is silent for long. */
-static void show_life(struct worker *worker)
+/* Called wherever a request advances. The next packet has the same error. */
+static void show_life(void *ctx)
 {
+	struct worker *worker = ctx;
 	const struct symbol_reply busy = {
 		.seq = worker->request.head.seq,
 		.kind = SYMBOL_REPLY_BUSY,
 	};
 
 	if (clock_ns() - worker->sent_ns >= BUSY_NS)
-		(void)send_bytes(worker, &busy,
-				 sizeof(busy)); /* the next packet has the same error */
+		(void)send_bytes(worker, &busy, sizeof(busy));
 }
 
 /* --- sources --- */
@@ -157,10 +158,10 @@ static int load_elf(struct worker *worker, struct source *source)
 
 	if (!err)
 		err = elf_symbols__add(worker->fds[0], &source->table);
-	show_life(worker);
+	life_sign__show();
 	if (!err && has_debug_file(worker))
 		err = elf_symbols__add(worker->fds[1], &source->table);
-	show_life(worker);
+	life_sign__show();
 	return err;
 }
 
@@ -186,7 +187,7 @@ static int load_source(struct worker *worker, struct source *source)
 						 perf_map__add(worker->fds[0], &source->table);
 
 	symbol_table__sort(&source->table);
-	show_life(worker);
+	life_sign__show();
 	return err;
 }
 
@@ -285,7 +286,7 @@ static int put_names(struct worker *worker, const struct source *source)
 	for (uint32_t i = 0; i < worker->request.head.nr && !err; i++) {
 		uint64_t address = worker->request.addresses[i];
 
-		show_life(worker);
+		life_sign__show();
 		if (worker->request.head.kind == SYMBOL_FILE_ELF &&
 		    !elf_segments__address(&source->segments, address, &address))
 			continue;
@@ -354,7 +355,7 @@ static int put_frames(struct worker *worker, const struct source *source, int *e
 	for (uint32_t i = 0; i < worker->request.head.nr && !lost && !*err; i++) {
 		int nr;
 
-		show_life(worker);
+		life_sign__show();
 		nr = find_frames(source, worker->request.addresses[i], frames);
 		*err = nr < 0 ? nr : 0;
 		for (int k = 0; k < nr && !lost; k++)
@@ -396,14 +397,13 @@ static int put_place(struct worker *worker, const struct source *source, uint64_
 }
 
 /* Sorting keeps one name of each address, so list the addresses before. Return: NULL without memory. */
-static uint64_t *list_addresses(struct worker *worker, const struct symbol_table *table,
-				const char *name, size_t *nr)
+static uint64_t *list_addresses(const struct symbol_table *table, const char *name, size_t *nr)
 {
 	uint64_t *list = calloc(table->nr + 1, sizeof(*list));
 
 	*nr = 0;
 	for (size_t i = 0; list && i < table->nr && *nr < SYMBOL_MAX_PLACES; i++) {
-		show_life(worker);
+		life_sign__show();
 		if (!table->symbols[i].is_data &&
 		    is_named(symbol_table__name(table, &table->symbols[i]), name))
 			list[(*nr)++] = table->symbols[i].start;
@@ -423,7 +423,7 @@ static int put_places(struct worker *worker, int *err)
 	*err = len ? load_elf(worker, &source) : -EINVAL;
 	if (!*err) {
 		name[len - 1] = '\0';
-		list = list_addresses(worker, &source.table, name, &nr);
+		list = list_addresses(&source.table, name, &nr);
 		*err = list ? 0 : -ENOMEM;
 	}
 	symbol_table__sort(&source.table);
@@ -518,6 +518,7 @@ int symbol_worker__serve(int fd)
 	if (!worker)
 		return -ENOMEM;
 	worker->fd = fd;
+	life_sign__set(show_life, worker);
 	while ((err = take_request(worker)) > 0) {
 		worker->nr_requests++;
 		worker->sent_ns = clock_ns();
@@ -529,6 +530,7 @@ int symbol_worker__serve(int fd)
 	}
 	for (int i = 0; i < NR_KEPT; i++)
 		clear_source(&worker->kept[i]);
+	life_sign__set(NULL, NULL);
 	free(worker);
 	return err;
 }
