@@ -59,11 +59,49 @@ static void removing_keeps_displaced_numbers(void **state)
 	id_map__clear(&map);
 }
 
+/* A former version multiplied by this number, and took the upper half. */
+#define FORMER 0x9e3779b97f4a7c15ULL
+
+/* Return: the number whose product with another is 1, modulo 2^64. */
+static uint64_t inverse(uint64_t odd)
+{
+	uint64_t inverse = odd;
+
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - odd * inverse;
+	return inverse;
+}
+
+static int longest_run(const struct id_map *map)
+{
+	int longest = 0, run = 0;
+
+	for (int i = 0; i < 2 * map->cap; i++) {
+		run = map->slots[i % map->cap].id ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+static void nobody_can_choose_numbers_of_one_slot(void **state)
+{
+	struct id_map map = {};
+
+	(void)state;
+	assert_true(inverse(FORMER) * FORMER == 1);
+	for (int i = 0; i < NR; i++)
+		assert_int_equal(id_map__set(&map, (i + 1) * inverse(FORMER), i), 0);
+	/* Those of a random half of all slots are 40 or so; one in 10^20 of such halves has 250. */
+	assert_in_range(longest_run(&map), 1, NR / 4);
+	id_map__clear(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_found_until_removed),
 		cmocka_unit_test(removing_keeps_displaced_numbers),
+		cmocka_unit_test(nobody_can_choose_numbers_of_one_slot),
 	};
 
 	return cmocka_run_group_tests_name("id_map", tests, NULL, NULL);

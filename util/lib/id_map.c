@@ -4,10 +4,29 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+
+#define GOLDEN 0x9e3779b97f4a7c15ULL
+
+/* Keys come from files and other processes, which could choose those of one slot if they knew these numbers. */
+static const uint64_t *secrets(void)
+{
+	static uint64_t numbers[2];
+
+	/* Early in the boot there are no random numbers, and nobody hostile either. */
+	if (!numbers[1] && getrandom(numbers, sizeof(numbers), GRND_NONBLOCK) != sizeof(numbers))
+		numbers[1] = GOLDEN;
+	numbers[1] |= 1;
+	return numbers;
+}
 
 static int home(const struct id_map *map, uint64_t id)
 {
-	return (id * 0x9e3779b97f4a7c15ULL >> 32) & (map->cap - 1);
+	const uint64_t *secret = secrets();
+	uint64_t hash = (id ^ secret[0]) * secret[1];
+
+	hash ^= hash >> 32;
+	return hash * GOLDEN >> (64 - __builtin_ctz(map->cap));
 }
 
 /* Return: the slot of a number, or the free slot where it belongs. */
