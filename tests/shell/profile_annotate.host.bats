@@ -279,6 +279,58 @@ loop_samples() {
 		<<<"perf profile: --annotate hot: $T/program: the disassembler prints more than can be about it"
 }
 
+@test "a disassembler that cannot be executed or confined is named as the reason" {
+	hot_program gcc program -no-pie
+	profile -o "$T/data" --annotate hot -- "$T/program" 10000000 >/dev/null 2>&1
+	mkdir "$T/bin"
+	printf '#!/nowhere/sh\n' >"$T/bin/objdump"
+	publish "$T/bin/objdump"
+	refused 1 env PATH="$public" "$PERF" profile report --annotate hot -x, "$T/data" \
+		<<<"perf profile: --annotate hot: $T/program: the disassembler cannot be executed: see if everybody may, and if its interpreter is there"
+	# There is no user to become.
+	refused 1 unshare --user --map-root-user "$PERF" profile report --annotate hot -x, "$T/data" \
+		<<<"perf profile: --annotate hot: $T/program: perf cannot take the rights of the disassembler, so it does not run"
+}
+
+@test "lower limits of the user than perf's own hinder neither the disassembler nor the reader of files" {
+	hot_program gcc program -no-pie
+	profile -o "$T/data" --annotate hot -- "$T/program" 10000000 >/dev/null 2>&1
+	perf profile report --annotate hot -j "$T/data" >"$T/json"
+	grep -q '"line"' "$T/json"
+	(
+		ulimit -v 1000000 -t 50
+		exec "$PERF" profile report --annotate hot -j "$T/data"
+	) | diff -u "$T/json" - >&2
+}
+
+@test "code for a machine that perf does not know is not disassembled" {
+	require_commands llvm-objdump
+	hot_program gcc program -no-pie
+	profile -o "$T/data" -- "$T/program" 10000000 >/dev/null 2>&1
+	publish
+	ln -s "$(command -v llvm-objdump)" "$public/"
+	PATH=$public "$PERF" profile report --annotate hot "$T/data" | grep -q ' Instruction$'
+	# e_machine: MIPS
+	printf '\x08' | dd of="$T/program" bs=1 seek=18 conv=notrunc status=none
+	refused 1 env PATH="$public" "$PERF" profile report --annotate hot -x, "$T/data" \
+		<<<"perf profile: --annotate hot: $T/program: objdump and llvm-objdump, if they are there, cannot disassemble it"
+}
+
+@test "a file without a build id is annotated with one warning" {
+	printf 'unsigned long other(unsigned long x) { for (int i = 0; i < 20000000; i++) x = x * 9 + i; return x; }\n' >"$T/other.c"
+	(cd "$T" && gcc -g -O2 -shared -fPIC -Wl,--build-id=none -o libother.so other.c)
+	printf 'unsigned long other(unsigned long); __attribute__((noinline)) unsigned long hot(unsigned long x) { for (int i = 0; i < 20000000; i++) x = x * 7 + i; return x; }\nint main(void) { return !(hot(1) + other(2)); }\n' >"$T/main.c"
+	(cd "$T" && gcc -g -O2 -Wl,--build-id=none "-Wl,-rpath,$T" -o main main.c libother.so)
+	profile -o "$T/data" --annotate hot -- "$T/main" >"$T/text" 2>"$T/live"
+	refute grep 'build id' "$T/live"
+	# nobody has it, so all files are opened
+	perf profile report --annotate nowhere "$T/data" 2>"$T/err" && return 1
+	[ "$(grep -c 'the profile has no build id of it, so it may not be the file that was sampled' "$T/err")" = 1 ]
+	perf profile report --annotate hot "$T/data" 2>"$T/err" >"$T/again"
+	[ "$(cat "$T/err")" = "perf profile: $T/main: the profile has no build id of it, so it may not be the file that was sampled" ]
+	grep -q ' Instruction$' "$T/again"
+}
+
 @test "llvm-objdump serves where there is no objdump, and without either perf refuses" {
 	require_commands llvm-objdump
 	hot_program gcc program

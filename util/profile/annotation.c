@@ -480,6 +480,10 @@ static const char *reason(int err)
 		return "the disassembler takes too long";
 	case -EFBIG:
 		return "the disassembler prints more than can be about it";
+	case -ECANCELED:
+		return "perf cannot take the rights of the disassembler, so it does not run";
+	case -ENOPKG:
+		return "the disassembler cannot be executed: see if everybody may, and if its interpreter is there";
 	case -ESRCH:
 		return "the BPF program is not loaded any more";
 	case -ENXIO:
@@ -491,7 +495,6 @@ static const char *reason(int err)
 	}
 }
 
-/* Return: 0, also if there is a problem; -ENOMEM. */
 /* Return: 0 after a message; -ENOMEM. */
 static int leave_out(struct search *search, struct annotated_function *function, int err)
 {
@@ -502,6 +505,7 @@ static int leave_out(struct search *search, struct annotated_function *function,
 	return function->problem ? 0 : -ENOMEM;
 }
 
+/* Return: 0, also if there is a problem; -ENOMEM. */
 static int read_code(struct search *search, struct annotated_function *function)
 {
 	const struct image kernel = {.fd = -1};

@@ -56,6 +56,20 @@ int sandbox__drop_capabilities(void)
 	return !err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : err;
 }
 
+int sandbox__limit(int resource, uint64_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit))
+		return -errno;
+	/* Nobody without capabilities may raise the hard limit. */
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	return setrlimit(resource, &limit) ? -errno : 0;
+}
+
 int sandbox__drop_privileges(int keep_fd)
 {
 	int err;
@@ -164,22 +178,19 @@ static int install_filter(void)
 static int limit_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
-	const struct rlimit limit = {SANDBOX_MAX_BYTES, SANDBOX_MAX_BYTES};
-
-	if (setrlimit(RLIMIT_AS, &limit))
-		return -errno;
-#endif
+	return sandbox__limit(RLIMIT_AS, SANDBOX_MAX_BYTES);
+#else
 	return 0;
+#endif
 }
 
 int sandbox__enter(void)
 {
-	const struct rlimit no_core = {};
 	int err = limit_memory();
 
 	/* A crash on a hostile file is expected: leave no core file of it. */
-	if (!err && setrlimit(RLIMIT_CORE, &no_core))
-		err = -errno;
+	if (!err)
+		err = sandbox__limit(RLIMIT_CORE, 0);
 	return err ? err : install_filter();
 }
 

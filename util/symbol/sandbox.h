@@ -4,6 +4,8 @@
 
 /* Confinement of a process that reads hostile files. */
 
+#include <stdint.h>
+
 /**
  * sandbox__drop_privileges() - give up all capabilities and descriptors for good
  * @keep_fd: becomes descriptor SANDBOX_FD; standard error stays, input and output become /dev/null
@@ -15,6 +17,9 @@ int sandbox__drop_privileges(int keep_fd);
 
 /** sandbox__drop_capabilities() - give up all capabilities, also for programs that are executed; 0 or -errno */
 int sandbox__drop_capabilities(void);
+
+/** sandbox__limit() - lower a limit of setrlimit() to @most, if it is higher. Return: 0 or -errno */
+int sandbox__limit(int resource, uint64_t most);
 
 /**
  * sandbox__enter() - allow only system calls that read open files, take memory, and send messages

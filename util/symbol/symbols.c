@@ -70,8 +70,9 @@ struct symbols {
 	struct blob_set files;	   /* of sources */
 	struct blob_set frames;	   /* struct frame_key */
 	enum symbols_depth depth;
-	bool has_no_lines; /* there is no libdw, and the user was told */
-	bool is_cut_short; /* by a signal, and the user was not told yet */
+	bool has_no_lines;  /* there is no libdw, and the user was told */
+	bool has_unchecked; /* a stored image has no build id, and the user was told */
+	bool is_cut_short;  /* by a signal, and the user was not told yet */
 	int nr_open, nr_read_again;
 };
 
@@ -876,8 +877,17 @@ int symbols__outermost(const struct symbols *symbols, int place)
 
 /* --- files, for other uses than names --- */
 
+/* Linux's perf takes such files without a word. Once is enough: mostly all or none have build ids. */
+static void warn_of_unchecked(struct symbols *symbols, const struct image *image)
+{
+	if (!symbols->has_unchecked)
+		pr_warn("%s: the profile has no build id of it, so it may not be the file that was sampled",
+			image->path);
+	symbols->has_unchecked = true;
+}
+
 /* The file at the path may be another by now. Return: 0 or -errno. */
-static int open_stored(const struct symbols *symbols, struct image *image)
+static int open_stored(struct symbols *symbols, struct image *image)
 {
 	const struct build_id id = image->build_id;
 	int err;
@@ -888,6 +898,8 @@ static int open_stored(const struct symbols *symbols, struct image *image)
 	err = describe(symbols, image);
 	if (!err && id.len && !build_id__are_equal(&id, &image->build_id))
 		err = -ESTALE;
+	if (!err && !id.len)
+		warn_of_unchecked(symbols, image);
 	if (!err)
 		return 0;
 	image__close(image);

@@ -18,9 +18,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define MAX_BYTES  (1UL << 30)
-#define NOBODY	   65534
-#define READ_BYTES 65536
+#define MAX_BYTES (1UL << 30)
+#define NOBODY	  65534
+/* Statuses of a child that never became the tool. Those of shells are the same. */
+#define STATUS_UNCONFINED 126
+#define STATUS_NOT_RUN	  127
+#define READ_BYTES	  65536
 /* How often perf looks for signals. */
 #define LOOK_MS 100
 /* Longer lines are cut into several. */
@@ -45,22 +48,15 @@ char *tool_process__find(const char *name)
 
 /* --- the child --- */
 
-static int limit(int resource, rlim_t value)
-{
-	const struct rlimit limits = {value, value};
-
-	return setrlimit(resource, &limits) ? -errno : 0;
-}
-
 static int set_limits(void)
 {
-	int err = limit(RLIMIT_AS, MAX_BYTES);
+	int err = sandbox__limit(RLIMIT_AS, MAX_BYTES);
 
 	if (!err)
-		err = limit(RLIMIT_CPU, TOOL_SECONDS);
+		err = sandbox__limit(RLIMIT_CPU, TOOL_SECONDS);
 	if (!err)
-		err = limit(RLIMIT_FSIZE, 0);
-	return err ? err : limit(RLIMIT_CORE, 0);
+		err = sandbox__limit(RLIMIT_FSIZE, 0);
+	return err ? err : sandbox__limit(RLIMIT_CORE, 0);
 }
 
 /* Return: whether user 0 here is user 0 of the machine, or may be. */
@@ -108,15 +104,15 @@ __attribute__((noreturn)) static void run(const char *const argv[], int input, i
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* It gets neither the terminal, into which it could type commands, nor our directory. */
 	if (setsid() < 0 || chdir("/"))
-		_exit(126);
+		_exit(STATUS_UNCONFINED);
 	if (set_descriptors(input, output) || become_nobody() || sandbox__drop_capabilities() ||
 	    set_limits())
-		_exit(126);
+		_exit(STATUS_UNCONFINED);
 	/* A change of the user clears it. perf may have ended before. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent)
 		execve(argv[0], (char *const *)argv, environment);
-	_exit(127);
+	_exit(STATUS_NOT_RUN);
 }
 
 /* --- the parent --- */
@@ -214,6 +210,15 @@ static int wait_for_end(const struct output *output, pid_t pid, int *status)
 	return ret < 0 ? -errno : 0;
 }
 
+static int error_of(int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNCONFINED)
+		return -ECANCELED;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_RUN)
+		return -ENOPKG;
+	return status ? -ECHILD : 0;
+}
+
 static int reap(const struct output *output, pid_t pid, int err)
 {
 	int status = 0;
@@ -221,7 +226,7 @@ static int reap(const struct output *output, pid_t pid, int err)
 	if (!err)
 		err = wait_for_end(output, pid, &status);
 	if (!err)
-		return status ? -ECHILD : 0;
+		return error_of(status);
 	/* It leads a group: whatever it started ends, too. */
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);

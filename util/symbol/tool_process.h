@@ -25,7 +25,7 @@ char *tool_process__find(const char *name);
  * @max_bytes: it may print so much
  *
  * Return: 0; -errno of @fn; -ETIMEDOUT: it took more than TOOL_SECONDS; -EFBIG: it printed more; -ECHILD: it failed;
- * other -errno.
+ * -ECANCELED: its rights could not be taken away; -ENOPKG: it could not be executed; other -errno.
  */
 #define TOOL_INPUT   "/proc/self/fd/0"
 #define TOOL_SECONDS 60
