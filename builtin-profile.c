@@ -75,18 +75,21 @@ static int report(void *ctx, const struct profile_round *round)
 	struct samples inlined = {.symbols = cmd->run.symbols, .scale = cmd->run.samples.scale};
 	struct profile_report page;
 	struct annotation annotation = {};
-	int err = resolve(cmd);
+	int err = resolve(cmd), lost = 0, ret;
 
 	profile_cmd__make_report(cmd, round, &page);
 	/* Readers of perf.data find inlined functions by themselves. */
 	if (!err)
-		err = profile_cmd__record(cmd, &page);
+		lost = profile_cmd__record(cmd, &page);
 	if (!err && cmd->inlines) {
 		err = samples__add_inlined(&inlined, &cmd->run.samples);
 		page.samples = &inlined;
 	}
-	if (!err)
-		err = profile_files__write(&cmd->files, &page);
+	/* The report is also printed if a disk is full. */
+	if (!err) {
+		ret = profile_files__write(&cmd->files, &page);
+		lost = lost ? lost : ret;
+	}
 	if (!err)
 		err = annotate(cmd, &annotation);
 	page.annotation = &annotation;
@@ -94,6 +97,7 @@ static int report(void *ctx, const struct profile_round *round)
 		err = profile_report__print(stdout, &page);
 	if (!err && annotation.has_problem)
 		err = -ENODATA;
+	err = err ? err : lost;
 	samples__reset(&inlined);
 	annotation__clear(&annotation);
 	cmd->has_lost_reader = err == -EPIPE;

@@ -235,6 +235,20 @@ static void share_standard_fds(void)
 		fcntl(fd, F_SETFD, 0);
 }
 
+/* A file that may not grow is an error of writing. Programs that perf executes do not inherit a handler. */
+static void on_file_limit(int sig __unused)
+{
+}
+
+static void catch_file_limit(void)
+{
+	const struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 /* Run a command of ours. Return: an exit status. */
 static int run(const struct command *command, int argc, char **argv)
 {
@@ -243,6 +257,7 @@ static int run(const struct command *command, int argc, char **argv)
 	capability__init();
 	/* If the parent ignores SIGCHLD, we could not wait for the workload. */
 	signal(SIGCHLD, SIG_DFL);
+	catch_file_limit();
 	return command->run(argc, argv);
 }
 

@@ -132,9 +132,107 @@ adds_up() {
 	grep -q ' 2000000$' "$T/singles"
 }
 
-@test "a full disk ends a profile of single samples with a line" {
-	profile -F 1000 --each -o /dev/full -- blend 1000 >"$T/out" 2>"$T/err" && return 1
+# reported FILE : the report of blend is complete
+reported() {
+	grep -qE ' blend_b$' "$1"
+	grep -qE '^# [0-9,]+ samples stand for ' "$1"
+}
+
+@test "a full disk and a limit of the file are a line, keep the report and the file before, and leave nothing" {
+	local status=0
+	profile -F 1000 --each -o /dev/full -- blend 20000 >"$T/out" 2>"$T/err" || status=$?
+	[ "$status" = 1 ]
 	[ "$(cat "$T/err")" = "perf profile: writing /dev/full failed: No space left on device" ]
+	reported "$T/out"
+	mkdir "$T/small"
+	mount -t tmpfs -o size=16k none "$T/small"
+	echo before >"$T/small/x"
+	profile -F 1000 --each -o "$T/small/x" -- blend 20000 >"$T/out" 2>"$T/err" || status=$?
+	ls -A "$T/small" >"$T/left"
+	cat "$T/small/x" >>"$T/left"
+	umount "$T/small"
+	diff -u <(printf '%s\n' x before) "$T/left" >&2
+	[ "$(cat "$T/err")" = "perf profile: writing $T/small/x failed: No space left on device" ]
+	reported "$T/out"
+	# SIGXFSZ would end perf without a word; the command has it as ever
+	status=0
+	(
+		ulimit -f 16
+		profile -F 1000 --each -o "$T/limited" -- sh -c 'blend 20000; grep SigIgn: /proc/self/status >&2' 2>"$T/err"
+	) | cat >"$T/out" || status=$?
+	grep -v SigIgn "$T/err" >"$T/lines"
+	[ "$(cat "$T/lines")" = "perf profile: writing $T/limited failed: File too large" ]
+	diff <(grep SigIgn: /proc/self/status) <(grep SigIgn: "$T/err")
+	[ ! -e "$T/limited" ]
+	reported "$T/out"
+}
+
+# hindered : make a library that counts writes at a place, and lets no file be mapped that can be written to
+hindered() {
+	cat >"$T/hindered.c" <<-'EOF'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/mman.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+
+		static int nr_writes;
+
+		ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
+		{
+			nr_writes++;
+			return ((ssize_t (*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64"))(fd, bytes, len, at);
+		}
+
+		ssize_t pwrite(int fd, const void *bytes, size_t len, off_t at)
+		{
+			return pwrite64(fd, bytes, len, at);
+		}
+
+		void *mmap64(void *at, size_t len, int prot, int flags, int fd, off64_t from)
+		{
+			struct stat st;
+
+			if (flags & MAP_SHARED && !fstat(fd, &st) && S_ISREG(st.st_mode) && !st.st_nlink) {
+				errno = ENOMEM;
+				return MAP_FAILED;
+			}
+			return ((void *(*)(void *, size_t, int, int, int, off64_t))dlsym(RTLD_NEXT, "mmap64"))(at, len, prot, flags, fd, from);
+		}
+
+		void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t from)
+		{
+			return mmap64(at, len, prot, flags, fd, from);
+		}
+
+		__attribute__((destructor)) static void report(void)
+		{
+			FILE *out = nr_writes ? fopen(getenv("WRITES"), "w") : NULL;
+
+			if (out) {
+				fprintf(out, "%d\n", nr_writes);
+				fclose(out);
+			}
+		}
+	EOF
+	gcc -shared -fPIC -o "$T/hindered.so" "$T/hindered.c"
+}
+
+@test "single samples that cannot be sorted leave a file of sums, and few system calls write them" {
+	require_debian_perf
+	require_commands gcc
+	hindered
+	WRITES=$T/writes LD_PRELOAD=$T/hindered.so profile -F 5000 -j --each -o "$T/x" -- blend 50000 2>"$T/err" >"$T/json"
+	[ "$(cat "$T/err")" = "perf profile: --each: single samples cannot be sorted: Cannot allocate memory: the file has one for all equal ones, without times" ]
+	perf profile report -j "$T/x" | diff -u "$T/json" - >&2
+	theirs script -F comm,ip,sym,period -i "$T/x" >"$T/script"
+	[ "$(sed -nE 's/^[^\t ].* ([0-9]+) *$/\1/p' "$T/script" | awk '{ sum += $1 } END { print sum }')" = "$(account .weight "$T/json")" ]
+	# a second or less, and at least one call each second
+	[ "$(account .samples "$T/json")" -gt 200 ]
+	in_range "$(cat "$T/writes")" 1 20
 }
 
 @test "single samples that the directory for temporary files has no room for are lost, with their number" {

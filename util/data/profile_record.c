@@ -29,6 +29,8 @@ struct profile_record {
 	/* The profile that is written; borrowed. */
 	const struct profile_source *source;
 	const struct samples *samples;
+	const struct each_record *singles; /* by time */
+	uint64_t nr_singles;
 };
 
 static int no_memory(void)
@@ -330,15 +332,23 @@ static int put_singles(struct profile_record *record, const struct each_record *
 
 static int put_each(struct profile_record *record)
 {
-	const struct each_record *singles;
-	uint64_t nr;
-	int err = each_sample__sort(record->source->each, &singles, &nr);
+	int err = put_entries(record, record->singles, record->nr_singles);
 
 	if (!err)
-		err = put_entries(record, singles, nr);
-	if (!err)
-		err = put_singles(record, singles, nr);
+		err = put_singles(record, record->singles, record->nr_singles);
 	return err ? err : put_losses(record);
+}
+
+/* The sums need no file: write them if the single samples are out of reach. */
+static struct each_sample *sort_singles(struct profile_record *record, struct each_sample *each)
+{
+	int err = each ? each_sample__sort(each, &record->singles, &record->nr_singles) : 0;
+
+	if (!err)
+		return each;
+	pr_warn("--each: single samples cannot be sorted: %s: the file has one for all equal ones, without times",
+		strerror(-err));
+	return NULL;
 }
 
 /* --- cgroups --- */
@@ -379,14 +389,16 @@ static int put_cgroups(struct profile_record *record)
 
 int profile_record__write(struct profile_record *record, const struct profile_source *source)
 {
+	struct profile_source own = *source;
 	int err;
 
-	record->source = source;
+	own.each = sort_singles(record, source->each);
+	record->source = &own;
 	record->samples = source->report->samples;
 	record->maps.writer = record->writer;
 	record->maps.names = &record->names;
 	record->maps.samples = record->samples;
-	record->maps.has_times = source->each;
+	record->maps.has_times = own.each;
 	record->maps.has_cpus = source->key & SAMPLE_CPU;
 	if (profile_names__collect(&record->names, record->samples))
 		return no_memory();
@@ -400,6 +412,7 @@ int profile_record__write(struct profile_record *record, const struct profile_so
 	if (!err)
 		err = put_cgroups(record);
 	if (!err)
-		err = source->each ? put_each(record) : put_samples(record);
+		err = own.each ? put_each(record) : put_samples(record);
+	record->source = NULL;
 	return err ? err : data_writer__finish(record->writer);
 }

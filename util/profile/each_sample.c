@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PUT_AT_ONCE 256
+/* Records in memory. A row often has a single one, and a system call for each would be slow. */
+#define MAX_WAITING 4096
 
 struct each_sample {
 	int fd;
@@ -20,6 +21,8 @@ struct each_sample {
 	bool is_full;		     /* the file takes no more */
 	struct sample_sum *kept;     /* of each event */
 	struct each_record *records; /* mapped, once they are sorted */
+	struct each_record waiting[MAX_WAITING];
+	size_t nr_waiting;
 };
 
 static int failed(int err)
@@ -73,43 +76,41 @@ void each_sample__delete(struct each_sample *each)
 	free(each);
 }
 
-/* Write at the end, without a buffer: what is counted is there. */
-static void put(struct each_sample *each, const struct each_record *records, size_t nr,
-		struct sample_sum *kept)
+/* Write at the end. Count what has found a place in the file. */
+static void flush(struct each_sample *each)
 {
+	const struct each_record *records = each->waiting;
 	ssize_t len = each->is_full ? 0 :
-				      pwrite(each->fd, records, nr * sizeof(*records),
+				      pwrite(each->fd, records, each->nr_waiting * sizeof(*records),
 					     each->nr * sizeof(*records));
 	size_t nr_put = len < 0 ? 0 : len / sizeof(*records);
 
-	each->is_full = nr_put < nr;
+	each->is_full |= nr_put < each->nr_waiting;
 	each->nr += nr_put;
-	kept->nr += nr_put;
-	for (size_t i = 0; i < nr_put; i++)
-		kept->weight += records[i].weight;
+	each->nr_waiting = 0;
+	for (size_t i = 0; i < nr_put; i++) {
+		each->kept[records[i].event].nr++;
+		each->kept[records[i].event].weight += records[i].weight;
+	}
 }
 
 void each_sample__add(struct each_sample *each, int nr, const struct sample_entry *entry)
 {
-	struct sample_sum *kept = &each->kept[entry->event];
-	struct each_record records[PUT_AT_ONCE];
-	size_t len = 0;
-
 	for (uint32_t i = 0; i < entry->nr_singles; i++) {
-		records[len++] = (struct each_record){
+		each->waiting[each->nr_waiting++] = (struct each_record){
 			.time_ns = entry->singles[i].time_ns,
 			.weight = entry->singles[i].weight,
 			.entry = nr,
+			.event = entry->event,
 		};
-		if (len < PUT_AT_ONCE && i + 1 < entry->nr_singles)
-			continue;
-		put(each, records, len, kept);
-		len = 0;
+		if (each->nr_waiting == MAX_WAITING)
+			flush(each);
 	}
 }
 
-void each_sample__account(const struct each_sample *each, int event, struct sample_account *account)
+void each_sample__account(struct each_sample *each, int event, struct sample_account *account)
 {
+	flush(each);
 	account->unrecorded.nr = account->kept.nr - each->kept[event].nr;
 	account->unrecorded.weight = account->kept.weight - each->kept[event].weight;
 }
@@ -127,6 +128,7 @@ int each_sample__sort(struct each_sample *each, const struct each_record **recor
 {
 	void *memory;
 
+	flush(each);
 	*nr = each->nr;
 	*records = NULL;
 	if (!each->nr)
@@ -134,7 +136,7 @@ int each_sample__sort(struct each_sample *each, const struct each_record **recor
 	memory = mmap(NULL, each->nr * sizeof(*each->records), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      each->fd, 0);
 	if (memory == MAP_FAILED)
-		return failed(errno);
+		return -errno;
 	each->records = memory;
 	qsort(memory, each->nr, sizeof(*each->records), compare);
 	*records = each->records;
