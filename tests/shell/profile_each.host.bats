@@ -167,6 +167,46 @@ reported() {
 	reported "$T/out"
 }
 
+@test "a message names --each where the kernel gives no room for its samples" {
+	require_commands gcc
+	cat >"$T/refusing.c" <<-'EOF'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <linux/bpf.h>
+		#include <stdarg.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/syscall.h>
+
+		long syscall(long nr, ...)
+		{
+			long args[6];
+			va_list list;
+
+			va_start(list, nr);
+			for (int i = 0; i < 6; i++)
+				args[i] = va_arg(list, long);
+			va_end(list);
+			if (nr == SYS_bpf && args[0] == BPF_MAP_CREATE && !strcmp(((union bpf_attr *)args[1])->map_name, "perf_records")) {
+				errno = atoi(getenv("REFUSED"));
+				return -1;
+			}
+			return ((long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"))(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+		}
+	EOF
+	gcc -shared -fPIC -o "$T/refusing.so" "$T/refusing.c"
+	local number cpus
+	cpus=$(sed 's/.*-//' /sys/devices/system/cpu/possible)
+	cpus=$((cpus + 1))
+	for number in 7 12; do # E2BIG, ENOMEM
+		refused 1 env REFUSED=$number LD_PRELOAD="$T/refusing.so" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --each=1000000 -o "$T/x" -- true \
+			<<<"perf profile: cannot sample: --each=1000000 takes $((2 * cpus * 1000000 * 24 >> 20)) MB for $cpus CPUs, which the kernel does not give: give a smaller number"
+	done
+	refused 1 env REFUSED=1 LD_PRELOAD="$T/refusing.so" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --each -o "$T/x" -- true \
+		<<<"perf profile: cannot sample: Operation not permitted"
+}
+
 # hindered : make a library that counts writes at a place, and lets no file be mapped that can be written to
 hindered() {
 	cat >"$T/hindered.c" <<-'EOF'

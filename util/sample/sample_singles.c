@@ -11,10 +11,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+uint64_t sample_singles__bytes(int nr_cpus, uint32_t size)
+{
+	return bpf_info__page_up(2ULL * nr_cpus * size * sizeof(struct sample_record));
+}
+
 static size_t bytes(const struct sample_singles *singles)
 {
-	return bpf_info__page_up(2ULL * singles->nr_cpus * singles->size *
-				 sizeof(*singles->records));
+	return sample_singles__bytes(singles->nr_cpus, singles->size);
 }
 
 int sample_singles__open(struct sample_singles *singles, int nr_cpus, uint32_t size)

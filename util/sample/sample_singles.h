@@ -20,6 +20,9 @@ struct sample_singles {
 	uint32_t first[SAMPLE_ROWS + 1];
 };
 
+/** sample_singles__bytes() - the memory that room for so many on each CPU takes in the kernel */
+uint64_t sample_singles__bytes(int nr_cpus, uint32_t size);
+
 /** sample_singles__open() - make room for so many on each CPU. Return: 0 or -errno; close in any case */
 int sample_singles__open(struct sample_singles *singles, int nr_cpus, uint32_t size);
 

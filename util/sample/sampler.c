@@ -21,6 +21,7 @@
 #include "util/target/target.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -183,6 +184,21 @@ static int restrict_target(struct sampler *sampler)
 	return sample_scopes__add_tasks(sampler->leader, options->target, options->workload);
 }
 
+static void explain(const struct sampler *sampler, int err)
+{
+	uint32_t room = sampler->options.nr_singles;
+
+	if (err == -ENOSPC)
+		pr_err("cannot sample: 64 sessions sample already, the most there can be");
+	else if (room && (err == -E2BIG || err == -ENOMEM))
+		pr_err("cannot sample: --each=%u takes %" PRIu64
+		       " MB for %d CPUs, which the kernel does not give: give a smaller number",
+		       room, sample_singles__bytes(sampler->object.nr_cpus, room) >> 20,
+		       sampler->object.nr_cpus);
+	else
+		pr_err("cannot sample: %s", strerror(-err));
+}
+
 /* Under the lock of tasks. */
 static int open_all(struct sampler *sampler)
 {
@@ -200,9 +216,7 @@ static int open_all(struct sampler *sampler)
 		err = sampler->number < 0 ? sampler->number : 0;
 	}
 	if (err) {
-		pr_err("cannot sample: %s",
-		       err == -ENOSPC ? "64 sessions sample already, the most there can be" :
-					strerror(-err));
+		explain(sampler, err);
 		return err;
 	}
 	err = restrict_target(sampler);
