@@ -43,7 +43,8 @@ struct profile_cmd {
 	bool dump_maps;
 	bool data; /* -d */
 	bool lines, inlines;
-	const char *diff; /* --diff: the profile before; NULL: none */
+	const char *diff;	/* --diff: the profile before; NULL: none */
+	const char *debuginfod; /* --debuginfod URLS; "": none; NULL: as configured */
 	bool json;
 	bool is_max_rate; /* -F max */
 	bool has_rate;	  /* -F or -c was given */

@@ -156,6 +156,14 @@ static enum symbols_depth depth_of(const struct profile_cmd *cmd)
 	return cmd->annotate ? SYMBOLS_FILES : SYMBOLS_NAMES;
 }
 
+void profile_cmd__use_debuginfod(const struct profile_cmd *cmd)
+{
+	const char *urls = cmd->debuginfod ? cmd->debuginfod : cmd->settings.debuginfod;
+
+	if (urls && *urls)
+		symbols__use_debuginfod(cmd->run.symbols, urls);
+}
+
 int profile_cmd__run(struct profile_cmd *cmd)
 {
 	enum stat_status failed;
@@ -179,6 +187,7 @@ int profile_cmd__run(struct profile_cmd *cmd)
 	cmd->run.symbols = symbols__new(depth_of(cmd));
 	if (!cmd->run.symbols)
 		return STATUS_FAILED;
+	profile_cmd__use_debuginfod(cmd);
 	cmd->run.samples.symbols = cmd->run.symbols;
 	if (cmd->prog && prog_object__load(cmd->prog, &cmd->run.prog))
 		return STATUS_INVALID;

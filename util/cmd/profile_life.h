@@ -50,6 +50,9 @@ int profile_cmd__record(struct profile_cmd *cmd, const struct profile_report *re
 /** profile_cmd__rate_text() - the rate for titles, owned by the caller; NULL: out of memory */
 char *profile_cmd__rate_text(const struct profile_cmd *cmd);
 
+/** profile_cmd__use_debuginfod() - use the servers of the command line or of the configuration, if there are any */
+void profile_cmd__use_debuginfod(const struct profile_cmd *cmd);
+
 /** profile_cmd__die_if_unread() - end as SIGPIPE does if the reader of standard output has gone */
 void profile_cmd__die_if_unread(const struct profile_cmd *cmd);
 

@@ -213,6 +213,34 @@ static int parse_each(void *ctx, const char *arg)
 	return 0;
 }
 
+static bool is_url(const char *text)
+{
+	static const char *const schemes[] = {"http://", "https://", "file://"};
+
+	text += strspn(text, " ");
+	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
+		if (!strncmp(text, schemes[i], strlen(schemes[i])))
+			return true;
+	}
+	return false;
+}
+
+static int parse_debuginfod(void *ctx, const char *arg)
+{
+	struct profile_cmd *cmd = ctx;
+
+	cmd->debuginfod = arg ? arg : getenv("DEBUGINFOD_URLS");
+	if (!cmd->debuginfod || (!arg && !*cmd->debuginfod)) {
+		pr_err("--debuginfod: DEBUGINFOD_URLS is not set: --debuginfod=URLS");
+		return -EINVAL;
+	}
+	if (!*cmd->debuginfod || is_url(cmd->debuginfod))
+		return 0;
+	pr_err("--debuginfod %s: not a URL: http://, https:// or file://",
+	       shown_arg(cmd->debuginfod));
+	return -EINVAL;
+}
+
 #define AT(field) offsetof(struct profile_cmd, field)
 
 static const struct option_row rows[] = {
@@ -236,6 +264,8 @@ static const struct option_row rows[] = {
 	 .help = "take commands: enable, disable, evlist, ping, stop"},
 	{'d', "data", OPT_CALL_OPT, .call = parse_data, .arg = "address,page",
 	 .help = "a first column for the address of the data that the instruction used"},
+	{0, "debuginfod", OPT_CALL_OPT, .call = parse_debuginfod, .arg = "urls",
+	 .help = "ask these servers for debug information that is missing here (DEBUGINFOD_URLS)"},
 	{'D', "delay", OPT_INT, AT(run.base.delay_ms), .arg = "ms",
 	 .help = "start sampling after this time; -1: when --control enables it"},
 	{0, "diff", OPT_STRING, AT(diff), .arg = "before",

@@ -91,6 +91,7 @@ static int settle(struct profile_cmd *cmd, struct profile_replay *replay)
 	replay->events = NULL;
 	cmd->run.symbols = replay->symbols;
 	replay->symbols = NULL;
+	profile_cmd__use_debuginfod(cmd);
 	cmd->run.samples = replay->samples;
 	replay->samples = (struct samples){};
 	cmd->cgroup_names = replay->cgroups;

@@ -28,6 +28,7 @@ static const struct {
 	{.name = "stat.big-num", .kind = KEY_NOT_BOOL, .offset = AT(no_big_num)},
 	{.name = "stat.no-csv-summary", .kind = KEY_BOOL, .offset = AT(no_csv_summary)},
 	{.name = "stat.bpf-counter-events", .kind = KEY_STRING, .offset = AT(bpf_counter_events)},
+	{.name = "buildid-cache.debuginfod", .kind = KEY_STRING, .offset = AT(debuginfod)},
 	{.name = "color.ui", .kind = KEY_STRING, .offset = AT(color_ui)},
 	{.name = "pager.help", .kind = KEY_STRING, .offset = AT(pager_help)},
 	{.name = "pager.list", .kind = KEY_STRING, .offset = AT(pager_list)},
@@ -193,6 +194,7 @@ int config__load(struct config *config)
 void config__clear(struct config *config)
 {
 	free_ptr(&config->bpf_counter_events);
+	free_ptr(&config->debuginfod);
 	free_ptr(&config->attr_map);
 	free_ptr(&config->color_ui);
 	free_ptr(&config->pager_help);

@@ -18,7 +18,8 @@ struct config {
 	char *color_ui;		  /* color.ui; NULL: auto */
 	char *pager_help; /* pager.help, pager.list: a command or a truth value; NULL: none */
 	char *pager_list;
-	char *attr_map; /* bperf.attr-map; NULL: the default */
+	char *debuginfod; /* buildid-cache.debuginfod: URLs; NULL: none */
+	char *attr_map;	  /* bperf.attr-map; NULL: the default */
 	/* bperf.trusted-owners, ended by -1: users besides root and ourselves; NULL: nobody */
 	uid_t *trusted;
 };

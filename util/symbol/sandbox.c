@@ -5,11 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,6 +32,8 @@
 #define THIS_ARCH AUDIT_ARCH_PPC64LE
 #endif
 
+#define NOBODY 65534
+
 /* close_range() came with Linux 5.9 and glibc 2.34; the system call is enough. */
 static int close_others(void)
 {
@@ -44,6 +49,26 @@ static int use_null(void)
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
 		return -errno;
 	return 0;
+}
+
+/* Return: whether user 0 here is user 0 of the machine, or may be. */
+static bool is_root_outside(void)
+{
+	char *map __cleanup(free_ptr) = read_file_line("/proc/self/uid_map");
+	unsigned int inside, outside;
+
+	return !map || sscanf(map, "%u %u", &inside, &outside) != 2 || !outside;
+}
+
+/* A user namespace may lack this user; its root is an ordinary user outside. */
+int sandbox__become_nobody(void)
+{
+	if (geteuid())
+		return 0;
+	if (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
+	    !setresuid(NOBODY, NOBODY, NOBODY))
+		return 0;
+	return is_root_outside() ? -EPERM : 0;
 }
 
 int sandbox__drop_capabilities(void)

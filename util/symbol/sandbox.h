@@ -15,6 +15,15 @@
 #define SANDBOX_FD 3
 int sandbox__drop_privileges(int keep_fd);
 
+/**
+ * sandbox__become_nobody() - if this process is root's, make it one of the user nobody
+ *
+ * Files of root, and those that only root may read, are none of its business. The root of a user namespace without
+ * such a user stays, since it is an ordinary user outside. Capabilities may remain: drop them.
+ * Return: 0 or -errno.
+ */
+int sandbox__become_nobody(void);
+
 /** sandbox__drop_capabilities() - give up all capabilities, also for programs that are executed; 0 or -errno */
 int sandbox__drop_capabilities(void);
 

@@ -6,6 +6,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/symbol/build_id.h"
+#include "util/symbol/debuginfod.h"
 #include "util/symbol/kallsyms.h"
 #include "util/symbol/map_events.h"
 #include "util/symbol/maps.h"
@@ -57,6 +58,7 @@ struct symbols {
 	bool has_debug_files; /* files with debug information are opened, also with SYMBOLS_NAMES */
 	struct process_table processes;
 	struct symbol_process *process; /* NULL: could not be started */
+	struct debuginfod *debuginfod;	/* NULL: not asked for */
 	struct map_events *events;	/* NULL: not followed */
 	struct symbol_table kernel;
 	bool is_kernel_hidden; /* and nobody was warned yet */
@@ -117,6 +119,7 @@ void symbols__delete(struct symbols *symbols)
 		return;
 	map_events__close(symbols->events);
 	symbol_process__stop(symbols->process);
+	debuginfod__stop(symbols->debuginfod);
 	process_table__clear(&symbols->processes);
 	symbol_table__clear(&symbols->kernel);
 	blob_set__clear(&symbols->mappings);
@@ -126,6 +129,14 @@ void symbols__delete(struct symbols *symbols)
 	blob_set__clear(&symbols->frames);
 	free(symbols->places);
 	free(symbols);
+}
+
+void symbols__use_debuginfod(struct symbols *symbols, const char *urls)
+{
+	symbols->debuginfod = debuginfod__start(urls);
+	if (!symbols->debuginfod)
+		pr_warn("debuginfod: cannot start the process that fetches files: %s",
+			strerror(errno));
 }
 
 void symbols__follow(struct symbols *symbols)
@@ -548,10 +559,9 @@ static int ask_lines(struct symbols *symbols, enum symbol_file_kind kind, struct
 
 /* --- files --- */
 
-/* Keep the file at a path if it has the debug information of an image. Return: 0 or -errno. */
-static int try_debug_file(const struct symbols *symbols, struct image *image, const char *path)
+/* Keep a file if it has the debug information of an image; close it otherwise. Return: 0 or -errno. */
+static int keep_debug_file(const struct symbols *symbols, struct image *image, int fd)
 {
-	int fd __cleanup(close_fd) = path ? image__open_debug(image, path) : -ENOMEM;
 	struct elf_description file;
 	bool is_debug_file;
 	int err;
@@ -559,11 +569,17 @@ static int try_debug_file(const struct symbols *symbols, struct image *image, co
 	if (fd < 0)
 		return fd;
 	err = symbol_process__describe(symbols->process, image->fd, fd, &file, &is_debug_file);
-	if (err || !is_debug_file)
+	if (err || !is_debug_file) {
+		close(fd);
 		return err ? err : -ENOENT;
+	}
 	image->debug_fd = fd;
-	fd = -1;
 	return 0;
+}
+
+static int try_debug_file(const struct symbols *symbols, struct image *image, const char *path)
+{
+	return keep_debug_file(symbols, image, path ? image__open_debug(image, path) : -ENOMEM);
 }
 
 /* The file names the link, and is not to lead elsewhere. */
@@ -587,13 +603,14 @@ static void find_debug_file(const struct symbols *symbols, struct image *image,
 
 		err = try_debug_file(symbols, image, by_link);
 	}
+	if (err && symbols->debuginfod)
+		(void)keep_debug_file(symbols, image,
+				      debuginfod__fetch(symbols->debuginfod, &file->id));
 }
 
-/* Return: a descriptor of the file at a path that has this build id; otherwise -errno. */
-static int open_by_id(const struct symbols *symbols, const struct image *image, const char *path,
-		      const struct build_id *id)
+/* Return: a descriptor if the file has this build id; otherwise it is closed, and -errno. */
+static int check_id(const struct symbols *symbols, int fd, const struct build_id *id)
 {
-	int fd = path ? image__open_debug(image, path) : -ENOMEM;
 	struct elf_description file;
 	bool is_debug_file;
 	int err;
@@ -618,9 +635,15 @@ static void find_alt_file(const struct symbols *symbols, struct image *image)
 	if (symbol_process__describe(symbols->process, fd, -1, &file, &is_debug_file))
 		return;
 	by_id = build_id__debug_path(&file.alt_id);
-	image->alt_fd = by_id ? open_by_id(symbols, image, by_id, &file.alt_id) : -1;
+	image->alt_fd =
+		by_id ? check_id(symbols, image__open_debug(image, by_id), &file.alt_id) : -1;
 	if (image->alt_fd < 0 && *file.alt_link == '/')
-		image->alt_fd = open_by_id(symbols, image, file.alt_link, &file.alt_id);
+		image->alt_fd =
+			check_id(symbols, image__open_debug(image, file.alt_link), &file.alt_id);
+	if (image->alt_fd < 0 && symbols->debuginfod)
+		image->alt_fd =
+			check_id(symbols, debuginfod__fetch(symbols->debuginfod, &file.alt_id),
+				 &file.alt_id);
 	if (image->alt_fd < 0)
 		image->alt_fd = -1;
 }

@@ -37,6 +37,14 @@ struct symbols *symbols__new(enum symbols_depth depth);
 void symbols__delete(struct symbols *symbols);
 
 /**
+ * symbols__use_debuginfod() - ask servers for debug information that this machine lacks
+ * @urls: with blanks between
+ *
+ * Call it before anything shared is mapped. Warns if that is not possible.
+ */
+void symbols__use_debuginfod(struct symbols *symbols, const char *urls);
+
+/**
  * symbols__follow() - follow new mappings and processes from now on
  *
  * Warns if that is not possible: processes that end between two symbols__update() then have no names.

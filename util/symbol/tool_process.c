@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -59,29 +58,6 @@ static int set_limits(void)
 	return err ? err : sandbox__limit(RLIMIT_CORE, 0);
 }
 
-/* Return: whether user 0 here is user 0 of the machine, or may be. */
-static bool is_root_outside(void)
-{
-	char *map __cleanup(free_ptr) = read_file_line("/proc/self/uid_map");
-	unsigned int inside, outside;
-
-	return !map || sscanf(map, "%u %u", &inside, &outside) != 2 || !outside;
-}
-
-/*
- * Files of root, and those that only root may read, are none of its business. A user namespace may lack this
- * user; its root is an ordinary user outside, and the capabilities go in any case.
- */
-static int become_nobody(void)
-{
-	if (geteuid())
-		return 0;
-	if (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
-	    !setresuid(NOBODY, NOBODY, NOBODY))
-		return 0;
-	return is_root_outside() ? -EPERM : 0;
-}
-
 static int set_descriptors(int input, int output)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -105,8 +81,8 @@ __attribute__((noreturn)) static void run(const char *const argv[], int input, i
 	/* It gets neither the terminal, into which it could type commands, nor our directory. */
 	if (setsid() < 0 || chdir("/"))
 		_exit(STATUS_UNCONFINED);
-	if (set_descriptors(input, output) || become_nobody() || sandbox__drop_capabilities() ||
-	    set_limits())
+	if (set_descriptors(input, output) || sandbox__become_nobody() ||
+	    sandbox__drop_capabilities() || set_limits())
 		_exit(STATUS_UNCONFINED);
 	/* A change of the user clears it. perf may have ended before. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile --debuginfod: debug information from servers, here one of this machine. cpu-clock needs no PMU.
+
+load lines
+
+requirements() {
+	require_root
+	require_commands jq gcc objcopy strip python3
+	begin_lines
+	[ -n "$(library)" ] || skip_or_fail "libdebuginfod.so.1 is not installed"
+	unset DEBUGINFOD_URLS
+	public=$(mktemp -d)
+	chmod 1777 "$public"
+}
+
+teardown() {
+	end_jobs
+	[ -z "${public-}" ] || rm -r "$public"
+}
+
+# library : print the path of libdebuginfod
+library() {
+	ldconfig -p | sed -nE 's/.*libdebuginfod\.so\.1 .*=> (.*)/\1/p' | head -n 1
+}
+
+# profile OPTION... : sample, with a directory for temporary files that everybody may use
+profile() {
+	TMPDIR=$public perf profile --no-bpf -e cpu-clock -F 2000 "$@"
+}
+
+# stripped NAME OPTION... : make a program without symbols, and in $T/files the file with its debug information, by
+# its build id, which is in $id
+stripped() {
+	local name=$1
+	shift
+	compiled gcc mix.c "$name" "$@"
+	mkdir -p "$T/files"
+	id=$(readelf -n "$T/$name" | sed -nE 's/.*Build ID: //p')
+	objcopy --only-keep-debug "$T/$name" "$T/files/$id"
+	strip "$T/$name"
+}
+
+# serve MODE : start a server in the background, which sets $url. It writes each request into $T/requests, and the rights
+# of the process that asks into $T/rights. MODE files sends $T/files/ID; silent sends nothing.
+serve() {
+	cat >"$T/server.py" <<-'EOS'
+		import glob, http.server, os, sys, time
+		directory, mode = sys.argv[1:]
+
+		def rights():
+		    for status in glob.glob("/proc/[0-9]*/status"):
+		        try:
+		            text = open(status).read()
+		        except OSError:
+		            continue
+		        if text.startswith("Name:\tperf-debuginfod\n"):
+		            yield text
+
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    def log_message(self, *args):
+		        pass
+
+		    def do_GET(self):
+		        with open(directory + "/requests", "a") as log:
+		            log.write(self.path + "\n")
+		        with open(directory + "/rights", "w") as log:
+		            log.write("".join(rights()))
+		        if mode == "silent":
+		            time.sleep(1000)
+		        _, kind, name, file = (self.path + "///").split("/")[:4]
+		        path = directory + "/files/" + os.path.basename(name)
+		        if kind != "buildid" or file != "debuginfo" or not os.path.exists(path):
+		            self.send_error(404)
+		            return
+		        data = open(path, "rb").read()
+		        self.send_response(200)
+		        self.send_header("Content-Length", str(len(data)))
+		        self.end_headers()
+		        self.wfile.write(data)
+
+		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+		server.daemon_threads = True
+		with open(directory + "/port.new", "w") as port:
+		    port.write(str(server.server_port))
+		os.rename(directory + "/port.new", directory + "/port")
+		server.serve_forever()
+	EOS
+	rm -f "$T/port"
+	background "$T/server.log" python3 "$T/server.py" "$T" "$1"
+	wait_for test -e "$T/port"
+	url=http://127.0.0.1:$(cat "$T/port")
+}
+
+# names OPTION... : print the sampled functions of $T/program with their lines. What perf complains about is in $T/err.
+names() {
+	profile --lines -j "$@" -- "$T/program" 3000000 2>"$T/messages" >"$T/json"
+	grep -v '^[0-9]*$' "$T/messages" >"$T/err" || : # the program prints its result
+	jq -r 'select(.dso == "program") | "\(.sym) \(.srcline // "")"' "$T/json"
+}
+
+@test "a stripped program has the names and lines of a server, but only if that is asked for" {
+	serve files
+	stripped program
+	names >"$T/without"
+	DEBUGINFOD_URLS=$url names >>"$T/without"
+	DEBUGINFOD_URLS=$url names --debuginfod= >>"$T/without"
+	refute grep -E '^sum|mix\.c' "$T/without"
+	[ ! -e "$T/requests" ]
+	names --debuginfod="$url" >"$T/names"
+	grep -qE '^sum mix\.c:[0-9]+$' "$T/names"
+	grep -qx "/buildid/$id/debuginfo" "$T/requests"
+	DEBUGINFOD_URLS="http://127.0.0.1:1 $url" names --debuginfod | grep -qE '^sum mix\.c:[0-9]+$'
+	printf '[buildid-cache]\n\tdebuginfod = %s\n' "$url" >"$T/config"
+	PERF_CONFIG=$T/config names | grep -qE '^sum mix\.c:[0-9]+$'
+	PERF_CONFIG=$T/config names --debuginfod= >"$T/without"
+	refute grep -E '^sum|mix\.c' "$T/without"
+	# names alone, and the instructions of a file
+	profile -j -o "$T/data" --debuginfod="$url" -- "$T/program" 3000000 2>/dev/null | jq -s -e 'any(.[]; .sym == "sum")'
+	perf profile report --debuginfod="$url" --annotate sum -j "$T/data" | jq -s -e 'any(.[]; .line > 0)'
+	[ -z "$(ls -A "$public")" ]
+}
+
+@test "the process that fetches has no rights, and a signal ends it" {
+	serve files
+	stripped program
+	names --debuginfod="$url" >"$T/names"
+	local line
+	for line in "Uid: 65534 65534 65534 65534" "Gid: 65534 65534 65534 65534" "Groups: " \
+		"CapPrm: 0000000000000000" "CapEff: 0000000000000000" "CapInh: 0000000000000000" "NoNewPrivs: 1"; do
+		tr -s '\t' ' ' <"$T/rights" | grep -qxF "$line"
+	done
+	end_jobs
+	serve silent
+	rm "$T/requests"
+	background "$T/out" env TMPDIR="$public" perf profile --no-bpf -e cpu-clock -F 2000 \
+		--debuginfod="$url" -- "$T/program" 3000000
+	profiler=$!
+	wait_for test -s "$T/requests"
+	kill -INT "$profiler"
+	wait "$profiler" || :
+	grep -qx "perf profile: debuginfod: interrupted: no further debug information is fetched" "$T/out"
+	grep -qE '^# [0-9,]+ samples stand for ' "$T/out"
+	[ -z "$(ls -A "$public")" ]
+}
+
+@test "servers that are silent or gone cost one warning, and no names" {
+	serve silent
+	stripped program
+	DEBUGINFOD_TIMEOUT=1 names --debuginfod="$url" >"$T/names"
+	[ "$(cat "$T/err")" = "perf profile: debuginfod: the servers take too long: no further debug information is fetched" ]
+	grep -q '^program+0x' "$T/names"
+	[ "$(wc -l <"$T/requests")" = 1 ]
+	end_jobs
+	names --debuginfod="$url" >"$T/names"
+	[ "$(cat "$T/err")" = "perf profile: debuginfod: Connection refused: no further debug information is fetched" ]
+	grep -q '^program+0x' "$T/names"
+	[ -z "$(ls -A "$public")" ]
+}
+
+@test "a file of another build, and one that is none, are not used" {
+	serve files
+	stripped other -O1
+	stripped program
+	mv "$T/files/$id" "$T/right"
+	for file in "$T/files/"* "$T/server.py" /dev/null; do
+		cp "$file" "$T/files/$id"
+		names --debuginfod="$url" >"$T/names"
+		refute grep -E '^sum|mix\.c' "$T/names"
+		diff /dev/null "$T/err" >&2
+	done
+	cp "$T/right" "$T/files/$id"
+	names --debuginfod="$url" | grep -qE '^sum mix\.c:[0-9]+$'
+}
+
+@test "without libdebuginfod, a warning names it" {
+	stripped program
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m sh -c 'mount --bind /dev/null "$0" && exec "$@"' "$(realpath "$(library)")" \
+		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 3000000 \
+		2>"$T/err" >"$T/text"
+	[ "$(cat "$T/err")" = "perf profile: debuginfod: libdebuginfod.so.1 cannot be loaded (elfutils): no further debug information is fetched" ]
+	grep -q 'samples stand for' "$T/text"
+}
+
+@test "faulty servers are refused" {
+	fails_with 129 "perf profile: --debuginfod: DEBUGINFOD_URLS is not set: --debuginfod=URLS" perf profile --debuginfod -- true
+	fails_with 129 "perf profile: --debuginfod example.org: not a URL: http://, https:// or file://" \
+		perf profile --debuginfod=example.org -- true
+}
