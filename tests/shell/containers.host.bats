@@ -92,13 +92,15 @@ elsewhere() {
 }
 
 @test "commands and CPUs count in a pid namespace, with the pid there" {
+	begin_witness
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare -p -f --mount-proc sh -ec 'perf stat --bpf-counters --bpf-attr-map "$1" -x, --log-fd 4 \
 			-e page-faults:u "$2" 700
 		perf stat --bpf-counters --bpf-attr-map "$1" -a -x, --log-fd 5 -e page-faults \
 			sh -c "perf bperf list -j --bpf-attr-map $1; $2 700"' sh "$ATTR_MAP" "$WORKLOADS/faults" \
 		4>"$T/command" 5>"$T/cpus" >"$T/json"
-	in_range "$(field page-faults:u 1 "$T/command")" 700 1000
+	end_witness
+	explained 700 1000 comm faults < <(field page-faults:u 1 "$T/command")
 	in_range "$(field page-faults 1 "$T/cpus")" 700 100000000
 	[ "$(jq '.runs[0].pid < 100' "$T/json")" = true ]
 }
@@ -116,6 +118,7 @@ elsewhere() {
 
 @test "-p in a pid namespace takes a pid of that namespace" {
 	mkfifo "$T/in"
+	begin_witness
 	# The shell is number 1, the counted process 2, perf 3 and so on; the machine's 2 is another.
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare -p -f --mount-proc bash -ec '
@@ -135,5 +138,6 @@ elsewhere() {
 		exec 9>&-
 		wait' bash "$ATTR_MAP" "$WORKLOADS/faults" "$T" 2>"$T/err"
 	cat "$T/err" "$T/out"
-	in_range "$(field page-faults:u 1 "$T/out")" 5000 20000
+	end_witness
+	explained 5000 20000 comm faults < <(field page-faults:u 1 "$T/out")
 }

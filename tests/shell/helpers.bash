@@ -463,6 +463,24 @@ excess() {
 	witnessed gained "$@"
 }
 
+# explained LEAST MOST [pid PID | comm NAME | cgroup DIR]... : each count on standard input is from LEAST to MOST, but
+# for hidden switches: all together lack at most the events that these tasks missed, and have at most their
+# excess too many. Needs the witness's report.
+explained() {
+	local least=$1 most=$2 missed excess
+	shift 2
+	missed=$(missed events "$@") || return
+	excess=$(excess events "$@") || return
+	awk -v least="$least" -v most="$most" -v missed="$missed" -v excess="$excess" '
+		$1 !~ /^[0-9]+(\.[0-9]+)?$/ { print "not a count: " $0; bad = 1 }
+		$1 < least + 0 { lack += least - $1 }
+		$1 > most + 0 { more += $1 - most }
+		END {
+			print NR " counts lack " lack + 0 ", " missed " hidden, and have " more + 0 " too many, " excess " misplaced"
+			exit bad || !NR || lack > missed + 0 || more > excess + 0
+		}' >&2
+}
+
 # begin_exits COMM : until end_exits, the kernel traces the exits of tasks of that name, and their switches.
 # Plain events of a task end in perf_event_exit_task(). Where probes are not allowed, the trace has the
 # tracepoint before it, which is right before it since Linux 6.16.

@@ -52,3 +52,23 @@ requirements() {
 	[ "$(excess ns pid 10)" = 0 ]
 	[ "$(unreleased pid 11)" = 2 ]
 }
+
+@test "a test accepts what the witness explains, and nothing else" {
+	cat >"$T/witness" <<-END
+		lost 10 1 one 1 100 20
+		lost 11 1 two 1 100 500
+		gained 12 1 one 1 100 5
+	END
+	explained 300 310 comm one <<<300
+	explained 300 310 comm one < <(printf '%s\n' 290 310 290.00)
+	explained 300 310 comm one < <(printf '%s\n' 313 280 312)
+	refute explained 300 310 comm one <<<279
+	refute explained 300 310 comm one < <(printf '%s\n' 290 289)
+	refute explained 300 310 comm one < <(printf '%s\n' 313 313)
+	refute explained 300 310 comm three <<<299
+	refute explained 300 310 comm one </dev/null
+	refute explained 300 310 comm one <<<"<not counted>"
+	refute explained 300 310 comm one <<<""
+	rm "$T/witness"
+	refute explained 300 310 comm one <<<300
+}
