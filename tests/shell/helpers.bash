@@ -481,6 +481,18 @@ explained() {
 		}' >&2
 }
 
+# strangers HZ [pid PID | comm NAME | cgroup DIR]... : print how many samples of others these can have at most:
+# after a hidden switch, the programs take the next task for the one before. Needs the witness's report.
+strangers() {
+	echo $(($(excess ns "${@:2}") / (1000000000 / $1) + $(excess hidden "${@:2}")))
+}
+
+# unsampled HZ [pid PID | comm NAME | cgroup DIR]... : print how many samples these can lack at most, as the next
+# task that the programs take for another one
+unsampled() {
+	echo $(($(missed ns "${@:2}") / (1000000000 / $1) + $(missed hidden "${@:2}")))
+}
+
 # begin_exits COMM : until end_exits, the kernel traces the exits of tasks of that name, and their switches.
 # Plain events of a task end in perf_event_exit_task(). Where probes are not allowed, the trace has the
 # tracepoint before it, which is right before it since Linux 6.16.

@@ -44,14 +44,6 @@ samples_of_others() {
 		END { print nr + 0 }' "$file"
 }
 
-# strangers HZ [pid PID | comm NAME | cgroup DIR]... : print how many samples of others these can have at most:
-# after a hidden switch, the programs take the next task for the one before. Needs a witness.
-strangers() {
-	local hz=$1
-	shift
-	echo $(($(excess ns "$@") / (1000000000 / hz) + $(excess hidden "$@")))
-}
-
 # adds_up FILE : samples of all kinds and losses are what the event counted, within half a percent: at each
 # CPU's start and end a part of a period is in the one and not in the other
 adds_up() {
