@@ -146,8 +146,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	# Each once in its life, and all of them together are what their parent counted: nine or ten of each,
 	# which touches ten pages; some are those that it forks with.
 	all=$(value page-faults:u "$name" "$T/come.csv")
-	in_range "$all" $((100 * 8 - $(missed events comm cgroup_churn))) \
-		$((100 * 12 + $(excess events comm cgroup_churn)))
+	explained 800 1200 comm cgroup_churn <<<"$all"
 	cat "$T/come.err" >&2
 	add_up "$T/come.csv" 100 '/w[0-9]+$' "$all"
 	add_up "$T/come.csv" 100 '/x$' "$all"
@@ -232,9 +231,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 			bash -c "echo \$\$ >$top/p/n$step/cgroup.procs && exec $WORKLOADS/faults 3000"
 		end_witness
 		# and some 50 of its start
-		in_range "$(value page-faults "$name/p" "$T/next")" \
-			$((3000 - $(missed events cgroup "$top/p/n$step"))) \
-			$((3100 + $(excess events cgroup "$top/p/n$step")))
+		explained 3000 3100 cgroup "$top/p/n$step" < <(value page-faults "$name/p" "$T/next")
 	done
 	kill -CONT "$watches"
 	wait_for grep -q "$name/p/nmerge-decided" "$T/watches.csv"
@@ -267,8 +264,7 @@ counts_in() {
 		bash -c "echo \$\$ >$mount/$1/cgroup.procs && exec $WORKLOADS/faults 3000"
 	end_witness
 	# and some 50 of its start
-	in_range "$(value page-faults:u "$1" "$T/next")" $((3000 - $(missed events cgroup "$mount/$1"))) \
-		$((3100 + $(excess events cgroup "$mount/$1")))
+	explained 3000 3100 cgroup "$mount/$1" < <(value page-faults:u "$1" "$T/next")
 }
 
 @test "the next session counts right after one that died while giving up a new cgroup" {
@@ -298,7 +294,7 @@ counts_in() {
 
 @test "a watcher reports a new cgroup that another session died giving up, once" {
 	make_top
-	local step watches counted
+	local step watches
 	for step in pool-entry-passed cgroup-removed pool-entry-retired; do
 		echo "$step" >&2
 		start_run watches -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/n*,$name"
@@ -315,9 +311,7 @@ counts_in() {
 		bash -c "echo \$\$ >$top/n/cgroup.procs && exec $WORKLOADS/faults 1000"
 		end_witness
 		end_run "$watches" INT 130
-		counted=$(value page-faults:u "$name/n" "$T/watches.csv")
-		echo "$counted" >&2
-		in_range "${counted%.*}" $((1000 - $(missed events cgroup "$top/n"))) 4300
+		explained 1000 4300 cgroup "$top/n" < <(value page-faults:u "$name/n" "$T/watches.csv")
 		grep -v 'no cgroup matches' "$T/watches.err" |
 			diff - <(echo "perf stat: 1 new cgroups were found late: their first activity is counted for their parents only")
 		rmdir "$top/n"

@@ -17,7 +17,7 @@ teardown() {
 # faulted COUNT CGROUP : this is the number of page faults of one `faults 3000` in CGROUP, the directory of
 # which exists: 3,000 and some 50 of its start, but for those after hidden switches
 faulted() {
-	in_range "$1" $((3000 - $(missed events cgroup "$2"))) $((3100 + $(excess events cgroup "$2")))
+	explained 3000 3100 cgroup "$2" <<<"$1"
 }
 
 # has_rows CGROUP NR : so many intervals have been printed, by the run "keeps"
@@ -149,8 +149,7 @@ read_later() {
 	[ "$(names "$T/out")" = "b /" ]
 	[ "$(cat "$T/err")" = "perf stat: no access to cgroup $mount/..: No such file or directory: skipped" ]
 	# Those of perf itself, which is there too, come on top.
-	in_range "$(value page-faults / "$T/out")" $((3000 - $(missed events cgroup "$top/a"))) \
-		$((4000 + $(excess events cgroup "$top/a")))
+	explained 3000 4000 cgroup "$top/a" < <(value page-faults / "$T/out")
 	wait_for no_leader
 }
 
@@ -171,8 +170,7 @@ read_later() {
 	end_witness
 	end_run "$run_pid" INT 130
 	# Those of perf itself, which is there too, come on top.
-	in_range "$(value page-faults:u / "$T/out")" $((3000 - $(missed events cgroup "$top/a"))) \
-		$((4000 + $(excess events cgroup "$top/a")))
+	explained 3000 4000 cgroup "$top/a" < <(value page-faults:u / "$T/out")
 	[ "$(value page-faults:u "$name" "$T/above.csv" | cut -d. -f1)" -ge \
 		"$(value page-faults:u / "$T/out" | cut -d. -f1)" ]
 	[ ! -s "$T/err" ]
@@ -380,8 +378,7 @@ has_more_rows() {
 	end_run "$stopped" INT 130
 	all=$(value page-faults:u "$name" "$T/goes.csv")
 	# Nine or ten of each, which touches ten pages; some are those that it forks with.
-	in_range "$all" $((1500 * 8 - $(missed events comm cgroup_churn))) \
-		$((1500 * 12 + $(excess events comm cgroup_churn)))
+	explained $((1500 * 8)) $((1500 * 12)) comm cgroup_churn <<<"$all"
 	add_up "$T/goes.csv" 1500 '/w[0-9]+$' "$all"
 	refute grep 'new cgroups' "$T/goes.err"
 	# Each is in its table, or was missed.

@@ -152,8 +152,7 @@ with_memory() {
 	echo >"$T/go"
 	wait "$run_pid"
 	end_witness
-	in_range "$(awk -F, '/page-faults/ { print $1 }' "$T/stays.csv")" \
-		$((3000 - $(missed events pid "$counted"))) $((3200 + $(excess events pid "$counted")))
+	explained 3000 3200 pid "$counted" < <(awk -F, '/page-faults/ { print $1 }' "$T/stays.csv")
 }
 
 @test "an event that a security module forbids is named" {

@@ -437,7 +437,7 @@ undisturbed() {
 #	begin_witness
 #	... count ...
 #	end_witness
-#	in_range "$count" $((3000 - $(missed events cgroup "$dir"))) 3000
+#	explained 3000 3000 cgroup "$dir" <<<"$count"
 begin_witness() {
 	background "$BATS_TEST_TMPDIR/witness" "$WORKLOADS/witness" "$@"
 	witness=$!
