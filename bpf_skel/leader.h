@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 17
+#define LEADER_LAYOUT 18
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -71,11 +71,12 @@
 
 /*
  * A cell has the sum of one event of a scope set on one CPU. Cells come in chunks of equal size
- * (37 KB per CPU each), when scope sets need them. A chunk has room for the largest set. Smaller ones would
- * need less memory, but the kernel makes each new one wait for a grace period.
+ * (4.6 KB per CPU each), when scope sets need them. A chunk has room for the largest set. The kernel makes
+ * a new one wait for a grace period, so they are added in steps: one, then three, four, and eight at a time.
  */
-#define CHUNK_CELLS 512
-#define MAX_CHUNKS  1024
+#define CHUNK_CELLS 64
+#define MAX_CHUNKS  8192
+#define CHUNK_STEP  8
 #define MAX_CELLS   (CHUNK_CELLS * MAX_CHUNKS)
 
 /*

@@ -4,6 +4,7 @@
 
 load helpers
 load shared
+load cgroups
 
 requirements() {
 	require_root
@@ -12,6 +13,7 @@ requirements() {
 
 teardown() {
 	end_jobs
+	remove_top
 	remove_map
 }
 
@@ -28,10 +30,21 @@ fixed_bytes() {
 	maps "$1" | jq '[.[] | select(.name | IN("cpus", "readings", "events", "task_slices") | not) | .bytes_memlock] | add'
 }
 
+# chunks NAME : the chunks of a session's sums, as a list of JSON. They are in a map of maps: no session
+# holds a descriptor of one.
+chunks() {
+	local sums id
+	sums=$(maps "$1" | jq '.[] | select(.name == "sums") | .id')
+	for id in ${sums:+$(/usr/sbin/bpftool -j map dump id "$sums" |
+		jq -r '.[].value | arrays | reverse | map(ltrimstr("0x")) | "0x" + add')}; do
+		/usr/sbin/bpftool -j map show id $((id))
+	done | jq -s .
+}
+
 # cpu_bytes NAME : the bytes of a session's maps for each possible CPU, with one perf event. The rest of a
 # page behind a map is not counted: on machines with many CPUs it is nothing.
 cpu_bytes() {
-	maps "$1" | jq --argjson nr "$(getconf _NPROCESSORS_CONF)" --argjson event "$(perf_event_bytes)" '
+	{ maps "$1" && chunks "$1"; } | jq -s add | jq --argjson nr "$(getconf _NPROCESSORS_CONF)" --argjson event "$(perf_event_bytes)" '
 		[.[] | select(.type == "array" and .max_entries == $nr) | .bytes_value] as $tables |
 		[.[] | select(.name == "events") | 8 * .max_entries / $nr] as $pointers |
 		($tables + $pointers + [$event] | add)'
@@ -50,14 +63,14 @@ without_tasks() {
 	maps "$1" | jq -e 'all(.[]; .name | IN("scope_sets", "sets", "tasks", "buckets", "cgroups", "cgroup_ids") | not)'
 }
 
-@test "each CPU takes less than 24 KB to count CPUs, and less than 70 KB to count tasks" {
+@test "each CPU takes less than 24 KB to count CPUs, and less than 40 KB to count tasks" {
 	window cpus --bpf-counters -a -e page-faults
 	maps cpus >&2
 	in_range "$(cpu_bytes cpus)" 20000 24000
 	window tasks --bpf-counters -e page-faults sleep infinity
-	maps tasks >&2
-	# The chunk of sums is in a map of maps: no session holds a descriptor of it.
-	in_range $(($(cpu_bytes tasks) + 512 * 72)) 60000 70000
+	{ maps tasks && chunks tasks; } >&2
+	[ "$(chunks tasks | jq length)" = 1 ]
+	in_range "$(cpu_bytes tasks)" 30000 40000
 	finish tasks cpus
 	wait_for no_leader
 }
@@ -75,5 +88,19 @@ without_tasks() {
 	window more --bpf-counters -a -e page-faults
 	without_tasks more
 	finish more tasks cpus
+	wait_for no_leader
+}
+
+@test "more cells come in steps, so that sessions seldom wait for them" {
+	make_top
+	mkdir "$top"/{1..70}
+	window some --bpf-counters -a -e page-faults,cs,task-clock,cpu-clock --for-each-cgroup "glob:$name/?"
+	# Nine scope sets of four events
+	[ "$(chunks some | jq length)" = 1 ]
+	window more --bpf-counters -a -e page-faults,cs,task-clock,cpu-clock --for-each-cgroup "glob:$name/[12]?"
+	[ "$(chunks more | jq length)" = 4 ]
+	window most --bpf-counters -a -e page-faults,cs,task-clock,cpu-clock --for-each-cgroup "glob:$name/*"
+	[ "$(chunks most | jq length)" = 8 ]
+	finish most more some
 	wait_for no_leader
 }

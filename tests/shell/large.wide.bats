@@ -115,7 +115,7 @@ joins_quietly() {
 	finish other
 }
 
-@test "memory for each CPU stays below 24 KB for CPUs, and below 70 KB for tasks" {
+@test "memory for each CPU stays below 24 KB for CPUs, and below 40 KB for tasks" {
 	local event
 	event=$(awk '$1 == "perf_event" { print $4 }' /proc/slabinfo)
 	window cpus --bpf-counters -a -e page-faults
@@ -123,6 +123,6 @@ joins_quietly() {
 	in_range $((($(bytes cpus) + $(bytes readings)) / 64 + 256 * 8 + ${event:-2048})) 20000 24000
 	window tasks --bpf-counters -p 1 -e page-faults
 	in_range $((($(bytes cpus) + $(bytes readings) + $(bytes task_slices) + $(bytes sums)) / 64 +
-		256 * 8 + ${event:-2048})) 60000 70000
+		256 * 8 + ${event:-2048})) 30000 40000
 	finish tasks cpus
 }

@@ -46,24 +46,74 @@ static struct sum_block *find_block(void *ctx, int chunk, int cpu)
 	return leader->chunks[chunk] ? &leader->chunks[chunk][cpu] : NULL;
 }
 
-/* The map of maps keeps it; a chunk stays as long as the leader. */
+/* New chunks in the order of their places. */
+struct new_chunks {
+	int nr;
+	__u32 place[CHUNK_STEP], id[CHUNK_STEP];
+	int fd[CHUNK_STEP];
+};
+
+static void close_chunks(struct new_chunks *new)
+{
+	while (new->nr)
+		close(new->fd[--new->nr]);
+}
+
+/* Return: where the step ends that a chunk begins: little memory for few cells, few waits for many. */
+static int end_of_step(int chunk)
+{
+	return chunk < 1	      ? 1 :
+	       chunk < CHUNK_STEP / 2 ? CHUNK_STEP / 2 :
+					(chunk / CHUNK_STEP + 1) * CHUNK_STEP;
+}
+
+static int make_chunk(const struct bperf_leader *leader, int place, struct new_chunks *new)
+{
+	int fd __cleanup(close_fd) = leader_parts__new_chunk(leader->nr_cpus);
+	struct bpf_map_info info;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_info__map(fd, &info))
+		return -errno;
+	new->place[new->nr] = place;
+	new->id[new->nr] = info.id;
+	new->fd[new->nr++] = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Make a chunk, and those of its step that are free, as far as the memory suffices. */
+static int make_step(const struct bperf_leader *leader, int chunk, struct new_chunks *new)
+{
+	int end = end_of_step(chunk), err = make_chunk(leader, chunk, new);
+
+	while (!err && ++chunk < end && !leader->registry->chunk_ids[chunk])
+		err = make_chunk(leader, chunk, new);
+	return new->nr ? 0 : err;
+}
+
+/* The map of maps keeps them; a chunk stays as long as the leader. */
 static int add_chunk(void *ctx, int chunk)
 {
 	struct bperf_leader *leader = ctx;
-	struct bpf_map_info info;
-	__u32 key = chunk, old = leader->registry->chunk_ids[chunk];
-	int fd __cleanup(close_fd) = -1;
+	__u32 old = leader->registry->chunk_ids[chunk];
+	struct new_chunks new __cleanup(close_chunks) = {};
+	__u32 nr;
+	int err;
 
 	/* This session cannot map it. Others can, and would go on reading a chunk that was replaced. */
 	if (old && bpf_info__is_map_alive(old))
 		return -ENOMEM;
-	fd = leader_parts__new_chunk(leader->nr_cpus);
-	if (fd < 0)
-		return fd;
-	if (bpf_info__map(fd, &info) ||
-	    bpf_map_update_elem(leader->map_fds[LEADER_SUMS], &key, &fd, BPF_ANY))
+	err = make_step(leader, chunk, &new);
+	if (err)
+		return err;
+	/* One wait for all of them since Linux 6.8; before, each waits for itself. */
+	nr = new.nr;
+	if (bpf_map_update_batch(leader->map_fds[LEADER_SUMS], new.place, new.fd, &nr, NULL))
 		return -errno;
-	leader->registry->chunk_ids[chunk] = info.id;
+	for (int i = 0; i < new.nr; i++)
+		leader->registry->chunk_ids[new.place[i]] = new.id[i];
 	return find_block(leader, chunk, 0) ? 0 : -ENOMEM;
 }
 
