@@ -71,12 +71,15 @@
 
 /*
  * A cell has the sum of one event of a scope set on one CPU. Cells come in chunks of equal size
- * (4.6 KB per CPU each), when scope sets need them. A chunk has room for the largest set. The kernel makes
- * a new one wait for a grace period, so they are added in steps: one, then three, four, and eight at a time.
+ * (3 KB per CPU each), when scope sets need them. The kernel makes a new one wait for a grace period, so they
+ * are added in steps: one, one, two, and then four at a time. Cells that scope sets were merged into have
+ * carry cells (3 KB per CPU for 64 cells), for which nothing waits.
  */
-#define CHUNK_CELLS 64
-#define MAX_CHUNKS  8192
-#define CHUNK_STEP  8
+#define CHUNK_CELLS 128
+#define MAX_CHUNKS  4096
+#define CHUNK_STEP  4
+#define CARRY_CELLS 64
+#define MAX_CARRIES (MAX_CELLS / CARRY_CELLS)
 #define MAX_CELLS   (CHUNK_CELLS * MAX_CHUNKS)
 
 /*
@@ -252,14 +255,18 @@ struct sum {
 	__u64 running_ns;
 };
 
-/*
- * A chunk of cells on one CPU. When a scope set is given up, its sums merge into the carry cells
- * of a smaller one. User space writes the unused copy of the carry cells under the lock, then
- * switches to that copy.
- */
+/* A chunk of cells on one CPU. */
 struct sum_block {
 	struct sum cell[CHUNK_CELLS];
-	struct sum carry[2][CHUNK_CELLS];
+};
+
+/*
+ * The carry cells of CARRY_CELLS cells on one CPU. When a scope set is given up, its sums merge into the carry cells
+ * of a smaller one. User space writes the unused copy of the carry cells under the lock, then
+ * switches to that copy. Programs know nothing of them.
+ */
+struct carry_block {
+	struct sum cell[2][CARRY_CELLS];
 };
 
 /*
@@ -274,7 +281,7 @@ struct reg_scope_set {
 	__u32 scope;	/* its highest scope */
 	__u32 child;	/* scope set of its tasks' children: its scopes that inherit */
 	__u32 set;	/* events counted in it */
-	__u32 cell;	/* its first cell; one per event of the set, all in one chunk */
+	__u32 cell;	/* its first cell; one per event of the set, all in one carry_block */
 	__u32 members;	/* live tasks in it now, or after their exec; programs write it */
 	/* Slices in which an event could not be read: nothing else may show that they were. Only a
 	 * change means something; programs add to it */
@@ -363,7 +370,8 @@ static_assert(MAX_SETS <= 1 << 16, "reg_scope_set.pool_set");
 static_assert(sizeof(struct transition_pair) == 8, "mapped as one table");
 static_assert(MAX_SCOPE_SETS <= TO_WANTED, "transition.to");
 static_assert(sizeof(struct cpu_state) == 128 + MAX_EVENTS * 46, "shared layout");
-static_assert(SET_EVENTS <= CHUNK_CELLS, "the cells of a set lie in one chunk");
+static_assert(SET_EVENTS <= CARRY_CELLS, "a set's cells have their carry cells in one map");
+static_assert(CHUNK_CELLS % CARRY_CELLS == 0, "they lie in one chunk");
 #endif
 
 #endif

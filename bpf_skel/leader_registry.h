@@ -161,6 +161,7 @@ struct registry {
 	__u32 prog_ids[NR_LEADER_PROGS];
 	__u32 task_link_ids[NR_TASK_LINKS]; /* 0: none; held by the sessions that need them */
 	__u32 chunk_ids[MAX_CHUNKS];	    /* maps in `sums`; 0: none yet */
+	__u32 carry_ids[MAX_CARRIES];	    /* maps of carry cells; 0: none yet */
 	__u32 diff_ids[MAX_EVENTS]; /* by slot: maps that foreign followers read; 0: none yet */
 	__u32 is_serving;	    /* foreign followers have been seen */
 	__u32 is_hidden;	    /* foreign followers reached the limit: no more may come */

@@ -19,8 +19,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define NR_CPUS	  2
-#define NR_CHUNKS 3
+#define NR_CPUS	   2
+#define NR_CHUNKS  3
+#define NR_CARRIES 4 /* for some of the cells */
 
 /* One change: the table, entry and field of the word to change. */
 struct change {
@@ -46,6 +47,7 @@ static struct {
 	struct reg_scope_set *scope_set;
 	struct reg_set *set;
 	struct sum_block *chunk[NR_CHUNKS];
+	struct carry_block *carry[NR_CARRIES];
 	struct prog_columns *plan;
 } memory;
 
@@ -55,6 +57,7 @@ static const struct table {
 } registry_tables[] = {
 	{offsetof(struct registry, nr_scope_sets), 4, 4},
 	{offsetof(struct registry, scope_set_gen), 8, 2},
+	{offsetof(struct registry, carry_ids), 4, NR_CARRIES + 1},
 	{offsetof(struct registry, scope), sizeof(struct reg_scope), MAX_SCOPES},
 	{offsetof(struct registry, event), sizeof(struct reg_event), MAX_EVENTS},
 	{offsetof(struct registry, session), sizeof(struct reg_session), MAX_SESSIONS},
@@ -127,10 +130,28 @@ static struct sum_block *block(void *ctx, int chunk, int cpu)
 	return chunk >= 0 && chunk < NR_CHUNKS ? &memory.chunk[chunk][cpu] : NULL;
 }
 
+static struct carry_block *carry(void *ctx, int place, int cpu)
+{
+	(void)ctx;
+	assert(cpu >= 0 && cpu < NR_CPUS);
+	on_step("carry");
+	return place >= 0 && place < NR_CARRIES ? &memory.carry[place][cpu] : NULL;
+}
+
 static int add_chunk(void *ctx, int chunk)
 {
 	(void)ctx;
 	return chunk < MAX_CHUNKS ? -ENOMEM : -EINVAL;
+}
+
+static int add_carry(void *ctx, int place)
+{
+	(void)ctx;
+	assert(place >= 0 && place < MAX_CARRIES);
+	if (place >= NR_CARRIES)
+		return -ENOMEM;
+	memory.reg->carry_ids[place] = 1;
+	return 0;
 }
 
 /* --- the registry --- */
@@ -299,8 +320,10 @@ static void make_memory(void)
 	memory.plan = malloc(sizeof(*memory.plan));
 	for (int i = 0; i < NR_CHUNKS; i++)
 		memory.chunk[i] = calloc(NR_CPUS, sizeof(struct sum_block));
+	for (int i = 0; i < NR_CARRIES; i++)
+		memory.carry[i] = calloc(NR_CPUS, sizeof(struct carry_block));
 	assert(memory.reg && memory.scope_set && memory.set && memory.plan &&
-	       memory.chunk[NR_CHUNKS - 1]);
+	       memory.chunk[NR_CHUNKS - 1] && memory.carry[NR_CARRIES - 1]);
 	assert(!pthread_create(&thread, NULL, change_at_any_time, NULL));
 }
 
@@ -320,7 +343,13 @@ static void begin(const uint8_t *data, size_t nr)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scope_tables c = {
-		.nr_cpus = NR_CPUS, .block = block, .add_chunk = add_chunk, .step = on_step};
+		.nr_cpus = NR_CPUS,
+		.block = block,
+		.add_chunk = add_chunk,
+		.carry = carry,
+		.add_carry = add_carry,
+		.step = on_step,
+	};
 	size_t nr = size / sizeof(struct op), nr_ops = nr / 2;
 	struct op *copy = malloc(nr * sizeof(*copy) + 1);
 

@@ -179,7 +179,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	start_run stays -a -e page-faults --for-each-cgroup "$name,$name/b"
 	stays=$run_pid
 	state >"$T/before"
-	for step in scope-written scope-added scope-set-added cgroup-written cgroup-added cgroup-changed \
+	for step in carry-made scope-written scope-added scope-set-added cgroup-written cgroup-added cgroup-changed \
 		epoch-begun pool-entry-written pool-entry-added pool-entry-ready pool-half-retracted cgroup-removed \
 		merge-begun merge-decided merge-switched merge-freed scope-freed; do
 		echo "$step" >&2

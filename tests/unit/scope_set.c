@@ -177,7 +177,7 @@ static void cells_fill_chunks_without_straddling_them(void **state)
 	struct world *world = *state;
 	int a, b, scope_set = 0, nr = 0;
 
-	/* 15 and 16 events do not divide a chunk: its end stays empty. */
+	/* 15 and 16 events do not divide the cells of a carry_block: its end stays empty. */
 	a = add_scope(world, 0x7fff, true);
 	b = add_scope(world, 0x8001, true);
 	assert_int_equal(world->nr_chunks_made, 0);
@@ -193,7 +193,7 @@ static void cells_fill_chunks_without_straddling_them(void **state)
 		assert_return_code(scope_set, 0);
 	}
 	assert_int_equal(world->scope_set[scope_set].cell, CHUNK_CELLS);
-	assert_in_range(nr, CHUNK_CELLS / 15 - 2, CHUNK_CELLS / 2);
+	assert_in_range(nr, CHUNK_CELLS / CARRY_CELLS * (CARRY_CELLS / 16) - 3, CHUNK_CELLS / 2);
 	check_cells(world);
 	run_all(world);
 	check_totals(world);
@@ -423,12 +423,12 @@ static void a_dropped_scope_belongs_to_no_session(void **state)
 	assert_int_equal(add_cgroup_scope(world, 1, 7), scope);
 }
 
-/* Where the cells of the n-th set of three events lie: no set lies in two chunks. */
+/* Where the cells of the n-th set of three events lie: no set has its carry cells in two maps. */
 static int nth_cell_of_three(int n)
 {
-	const int nr = CHUNK_CELLS / 3;
+	const int nr = CARRY_CELLS / 3;
 
-	return n / nr * CHUNK_CELLS + 3 * (n % nr);
+	return n / nr * CARRY_CELLS + 3 * (n % nr);
 }
 
 static void freed_cells_among_many_are_used_again(void **state)

@@ -269,6 +269,7 @@ struct saved {
 	struct reg_scope_set scope_set[64];
 	struct reg_set set[64];
 	struct sum_block chunk[NR_CPUS];
+	struct carry_block carry[CHUNK_CELLS / CARRY_CELLS][NR_CPUS];
 };
 
 static void save(const struct world *world, struct saved *to)
@@ -278,11 +279,32 @@ static void save(const struct world *world, struct saved *to)
 	memcpy(to->scope_set, world->scope_set, sizeof(to->scope_set));
 	memcpy(to->set, world->set, sizeof(to->set));
 	memcpy(to->chunk, world->chunk[0], sizeof(to->chunk));
+	for (int i = 0; i < CHUNK_CELLS / CARRY_CELLS; i++) {
+		if (world->carry[i])
+			memcpy(to->carry[i], world->carry[i], sizeof(to->carry[i]));
+	}
+}
+
+/* Carry cells may have been made, or made anew, since they were saved. */
+static void restore_carry(struct world *world, const struct saved *from, int place)
+{
+	if (!from->world.carry[place]) {
+		free(world->carry[place]);
+		world->carry[place] = NULL;
+	} else {
+		memcpy(world->carry[place], from->carry[place], sizeof(from->carry[place]));
+	}
 }
 
 static void restore(struct world *world, const struct saved *from)
 {
+	struct carry_block *carry[NR_CARRIES];
+
+	for (int i = 0; i < CHUNK_CELLS / CARRY_CELLS; i++)
+		restore_carry(world, from, i);
+	memcpy(carry, world->carry, sizeof(carry));
 	*world = from->world;
+	memcpy(world->carry, carry, sizeof(carry));
 	*world->reg = from->reg;
 	memcpy(world->scope_set, from->scope_set, sizeof(from->scope_set));
 	memcpy(world->set, from->set, sizeof(from->set));

@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_CPUS	  2
-#define NR_TASKS  12
-#define NR_SLOTS  16 /* slots of events that the model knows */
-#define NR_MODELS 16 /* scopes that the model can follow: their numbers are below that */
-#define NR_CHUNKS 8
+#define NR_CPUS	   2
+#define NR_TASKS   12
+#define NR_SLOTS   16 /* slots of events that the model knows */
+#define NR_MODELS  16 /* scopes that the model can follow: their numbers are below that */
+#define NR_CHUNKS  4
+#define NR_CARRIES (NR_CHUNKS * CHUNK_CELLS / CARRY_CELLS)
 
 struct task {
 	__u32 scope_set;
@@ -30,6 +31,7 @@ struct world {
 	struct reg_scope_set *scope_set;
 	struct reg_set *set;
 	struct sum_block *chunk[NR_CHUNKS];
+	struct carry_block *carry[NR_CARRIES];
 	int nr_chunks_made;
 	int fail_chunk; /* errno of the next call, or 0 for success */
 	struct task task[NR_TASKS];
@@ -78,6 +80,32 @@ static inline int fake_add_chunk(void *ctx, int chunk)
 	return 0;
 }
 
+static inline struct carry_block *fake_carry(void *ctx, int place, int cpu)
+{
+	struct world *world = ctx;
+
+	assert_in_range(place, 0, MAX_CARRIES - 1);
+	assert_in_range(cpu, 0, NR_CPUS - 1);
+	return place < NR_CARRIES && world->carry[place] ? &world->carry[place][cpu] : NULL;
+}
+
+static inline int fake_add_carry(void *ctx, int place)
+{
+	struct world *world = ctx;
+
+	if (world->fail_chunk)
+		return -world->fail_chunk;
+	assert_in_range(place, 0, NR_CARRIES - 1);
+	/* A session that died before it named them leaves none. */
+	assert_false(world->reg->carry_ids[place]);
+	free(world->carry[place]);
+	world->carry[place] = calloc(NR_CPUS, sizeof(struct carry_block));
+	fake_step("carry-made");
+	world->reg->carry_ids[place] = 1;
+	fake_step("carry-named");
+	return 0;
+}
+
 static inline int setup(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
@@ -94,6 +122,8 @@ static inline int setup(void **state)
 		.nr_cpus = NR_CPUS,
 		.block = fake_block,
 		.add_chunk = fake_add_chunk,
+		.carry = fake_carry,
+		.add_carry = fake_add_carry,
 		.step = fake_step,
 		.ctx = world,
 	};
@@ -109,6 +139,8 @@ static inline int teardown(void **state)
 
 	for (int i = 0; i < NR_CHUNKS; i++)
 		free(world->chunk[i]);
+	for (int i = 0; i < NR_CARRIES; i++)
+		free(world->carry[i]);
 	free(world->reg);
 	free(world->scope_set);
 	free(world->set);
@@ -367,8 +399,8 @@ static inline void check_cells(const struct world *world)
 
 		if (scope_set->state != REG_READY || !nr)
 			continue;
-		assert_int_equal(scope_set->cell / CHUNK_CELLS,
-				 (scope_set->cell + nr - 1) / CHUNK_CELLS);
+		assert_int_equal(scope_set->cell / CARRY_CELLS,
+				 (scope_set->cell + nr - 1) / CARRY_CELLS);
 		assert_non_null(fake_block((void *)world, scope_set->cell / CHUNK_CELLS, 0));
 		for (__u32 n = 0; n < nr; n++)
 			assert_false(used[scope_set->cell + n]++);
@@ -378,11 +410,14 @@ static inline void check_cells(const struct world *world)
 			continue;
 		for (int cpu = 0; cpu < NR_CPUS; cpu++) {
 			const struct sum_block *block = &world->chunk[cell / CHUNK_CELLS][cpu];
+			const struct carry_block *carry =
+				fake_carry((void *)world, cell / CARRY_CELLS, cpu);
 			int at = cell % CHUNK_CELLS;
 
 			assert_memory_equal(&block->cell[at], &zero, sizeof(zero));
-			assert_memory_equal(&block->carry[0][at], &zero, sizeof(zero));
-			assert_memory_equal(&block->carry[1][at], &zero, sizeof(zero));
+			for (int copy = 0; copy < 2 && carry; copy++)
+				assert_memory_equal(&carry->cell[copy][cell % CARRY_CELLS], &zero,
+						    sizeof(zero));
 		}
 	}
 }

@@ -10,7 +10,7 @@
 #include "leader_tables.h"
 #include <time.h>
 
-#define MAX_TABLES (NR_LEADER_MAPS + MAX_CHUNKS + MAX_PAIRS * NR_PAIR_MAPS)
+#define MAX_TABLES (NR_LEADER_MAPS + MAX_CHUNKS + MAX_CARRIES + MAX_PAIRS * NR_PAIR_MAPS)
 
 struct memory {
 	__u32 *words;
@@ -88,6 +88,8 @@ static int map_leader(struct leader_memory *memory, __u32 registry_id)
 	}
 	for (int i = 0; i < MAX_CHUNKS; i++)
 		add_table(memory, reg->chunk_ids[i]);
+	for (int i = 0; i < MAX_CARRIES; i++)
+		add_table(memory, reg->carry_ids[i]);
 	for (int i = 0; i < MAX_PAIRS * NR_PAIR_MAPS; i++)
 		add_table(memory, reg->pair[i / NR_PAIR_MAPS].map_ids[i % NR_PAIR_MAPS]);
 	return reg->layout == LEADER_LAYOUT;

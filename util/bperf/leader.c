@@ -4,7 +4,7 @@
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_maps.h"
-#include "util/bperf/leader_parts.h"
+#include "util/bperf/leader_sums.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
 #include "util/lib/util.h"
@@ -21,100 +21,6 @@
 static size_t readings_size(const struct bperf_leader *leader)
 {
 	return bpf_info__page_up(leader->nr_cpus * sizeof(struct cpu_readings));
-}
-
-static struct sum_block *find_block(void *ctx, int chunk, int cpu)
-{
-	struct bperf_leader *leader = ctx;
-	size_t size = bpf_info__page_up(leader->nr_cpus * sizeof(struct sum_block));
-
-	if (chunk < 0 || chunk >= MAX_CHUNKS || cpu < 0 || cpu >= leader->nr_cpus)
-		return NULL;
-	if (!leader->chunks[chunk] && leader->registry->chunk_ids[chunk]) {
-		int fd __cleanup(close_fd) = -1;
-
-		/* Others can have made it while we were counting. */
-		capability__raise();
-		fd = bpf_map_get_fd_by_id(leader->registry->chunk_ids[chunk]);
-		capability__lower();
-		if (fd >= 0 && !leader_parts__check_chunk(fd, leader->nr_cpus))
-			leader->chunks[chunk] =
-				bpf_info__map_memory(fd, size, PROT_READ | PROT_WRITE);
-		if (chunk >= leader->nr_chunks)
-			leader->nr_chunks = chunk + 1;
-	}
-	return leader->chunks[chunk] ? &leader->chunks[chunk][cpu] : NULL;
-}
-
-/* New chunks in the order of their places. */
-struct new_chunks {
-	int nr;
-	__u32 place[CHUNK_STEP], id[CHUNK_STEP];
-	int fd[CHUNK_STEP];
-};
-
-static void close_chunks(struct new_chunks *new)
-{
-	while (new->nr)
-		close(new->fd[--new->nr]);
-}
-
-/* Return: where the step ends that a chunk begins: little memory for few cells, few waits for many. */
-static int end_of_step(int chunk)
-{
-	return chunk < 1	      ? 1 :
-	       chunk < CHUNK_STEP / 2 ? CHUNK_STEP / 2 :
-					(chunk / CHUNK_STEP + 1) * CHUNK_STEP;
-}
-
-static int make_chunk(const struct bperf_leader *leader, int place, struct new_chunks *new)
-{
-	int fd __cleanup(close_fd) = leader_parts__new_chunk(leader->nr_cpus);
-	struct bpf_map_info info;
-
-	if (fd < 0)
-		return fd;
-	if (bpf_info__map(fd, &info))
-		return -errno;
-	new->place[new->nr] = place;
-	new->id[new->nr] = info.id;
-	new->fd[new->nr++] = fd;
-	fd = -1;
-	return 0;
-}
-
-/* Make a chunk, and those of its step that are free, as far as the memory suffices. */
-static int make_step(const struct bperf_leader *leader, int chunk, struct new_chunks *new)
-{
-	int end = end_of_step(chunk), err = make_chunk(leader, chunk, new);
-
-	while (!err && ++chunk < end && !leader->registry->chunk_ids[chunk])
-		err = make_chunk(leader, chunk, new);
-	return new->nr ? 0 : err;
-}
-
-/* The map of maps keeps them; a chunk stays as long as the leader. */
-static int add_chunk(void *ctx, int chunk)
-{
-	struct bperf_leader *leader = ctx;
-	__u32 old = leader->registry->chunk_ids[chunk];
-	struct new_chunks new __cleanup(close_chunks) = {};
-	__u32 nr;
-	int err;
-
-	/* This session cannot map it. Others can, and would go on reading a chunk that was replaced. */
-	if (old && bpf_info__is_map_alive(old))
-		return -ENOMEM;
-	err = make_step(leader, chunk, &new);
-	if (err)
-		return err;
-	/* One wait for all of them since Linux 6.8; before, each waits for itself. */
-	nr = new.nr;
-	if (bpf_map_update_batch(leader->map_fds[LEADER_SUMS], new.place, new.fd, &nr, NULL))
-		return -errno;
-	for (int i = 0; i < new.nr; i++)
-		leader->registry->chunk_ids[new.place[i]] = new.id[i];
-	return find_block(leader, chunk, 0) ? 0 : -ENOMEM;
 }
 
 static void *map_table(const struct bperf_leader *leader, enum leader_map map, size_t size)
@@ -140,8 +46,7 @@ int bperf_leader__map(struct bperf_leader *leader)
 	leader->cpus = map_table(leader, LEADER_CPUS, leader->nr_cpus * sizeof(*leader->cpus));
 	c->reg = leader->registry;
 	c->nr_cpus = leader->nr_cpus;
-	c->block = find_block;
-	c->add_chunk = add_chunk;
+	leader_sums__provide(leader);
 	c->step = crash_point__reach;
 	c->ctx = leader;
 	return leader->cpus ? 0 : -errno;
@@ -227,8 +132,6 @@ static void unmap_tables(struct bperf_leader *leader)
 	unmap_table(leader->scope_sets.set, MAX_SETS * sizeof(struct reg_set));
 	unmap_table(leader->task_slices, leader->nr_cpus * sizeof(*leader->task_slices));
 	unmap_table(leader->cgroup_slices, leader->nr_cpus * sizeof(*leader->cgroup_slices));
-	for (int i = 0; i < leader->nr_chunks; i++)
-		unmap_table(leader->chunks[i], leader->nr_cpus * sizeof(struct sum_block));
 }
 
 static void unmap_ring(struct wakeup_ring *ring)
@@ -267,6 +170,7 @@ void bperf_leader__delete(struct bperf_leader *leader)
 	for (int i = 0; i < NR_TASK_LINKS; i++)
 		close_fd(&leader->task_link_fds[i]);
 	unmap_tables(leader);
+	leader_sums__unmap(leader);
 	unmap_ring(&leader->wakeups);
 	unmap_ring(&leader->created);
 	free(leader->watch);

@@ -51,8 +51,9 @@ struct bperf_leader {
 	struct transition *transitions; /* MAX_SCOPE_SETS */
 	struct scope_tables scope_sets;
 	struct sum_block *chunks[MAX_CHUNKS]; /* one block per CPU; NULL: not mapped yet */
-	int nr_chunks;			      /* those behind are not mapped */
-	struct task_slice *task_slices;	      /* per CPU */
+	struct carry_block *carries[MAX_CARRIES];
+	int nr_chunks, nr_carries;	/* those behind are not mapped */
+	struct task_slice *task_slices; /* per CPU */
 	int task_link_fds[NR_TASK_LINKS];
 	struct cgroup_clock *cgroup_clock;
 	struct pool_entry *pool;	    /* MAX_POOL_ENTRIES */

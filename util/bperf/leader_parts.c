@@ -153,7 +153,7 @@ static int new_inner(enum leader_map map, int nr_cpus)
 
 	switch (map) {
 	case LEADER_SUMS:
-		return leader_parts__new_chunk(nr_cpus);
+		return leader_parts__new_chunk(SUM_CELLS, nr_cpus);
 	case LEADER_FOREIGN:
 		fd = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "foreign_events", sizeof(__u32),
 				    sizeof(__u32), 1, &opts);
@@ -165,11 +165,16 @@ static int new_inner(enum leader_map map, int nr_cpus)
 	}
 }
 
-int leader_parts__new_chunk(int nr_cpus)
+size_t leader_parts__chunk_bytes(enum sum_map kind)
+{
+	return kind == SUM_CELLS ? sizeof(struct sum_block) : sizeof(struct carry_block);
+}
+
+int leader_parts__new_chunk(enum sum_map kind, int nr_cpus)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "sums", sizeof(__u32), sizeof(struct sum_block),
-				nr_cpus, &opts);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, kind == SUM_CELLS ? "sums" : "carries",
+				sizeof(__u32), leader_parts__chunk_bytes(kind), nr_cpus, &opts);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -234,14 +239,14 @@ int leader_parts__check_diff(int fd)
 		       -EPROTO;
 }
 
-int leader_parts__check_chunk(int fd, int nr_cpus)
+int leader_parts__check_chunk(int fd, enum sum_map kind, int nr_cpus)
 {
 	struct bpf_map_info info;
 
 	if (bpf_info__map(fd, &info))
 		return -errno;
 	return info.type == BPF_MAP_TYPE_ARRAY && info.key_size == sizeof(__u32) &&
-			       info.value_size == sizeof(struct sum_block) &&
+			       info.value_size == leader_parts__chunk_bytes(kind) &&
 			       info.max_entries == (__u32)nr_cpus &&
 			       info.map_flags == BPF_F_MMAPABLE ?
 		       0 :

@@ -10,6 +10,8 @@
 
 #include "bpf_skel/leader_registry.h"
 
+#include <stddef.h>
+
 /* The name of maps that followers read, in all layouts: pins of another one are judged by who uses them. */
 #define LEADER_DIFF_MAP "diff_readings"
 
@@ -21,6 +23,12 @@ enum map_kind {
 	MAPS_CGROUPS, /* those that count cgroups */
 };
 
+/* The two kinds of chunks: the cells that programs write, and the carry cells behind them. */
+enum sum_map { SUM_CELLS, SUM_CARRIES };
+
+/** leader_parts__chunk_bytes() - the bytes of a chunk on one CPU */
+size_t leader_parts__chunk_bytes(enum sum_map kind);
+
 /** leader_parts__kind() - the kind of a map */
 enum map_kind leader_parts__kind(enum leader_map map);
 
@@ -29,14 +37,14 @@ const char *leader_parts__name(enum leader_map map);
 
 /**
  * leader_parts__new() - make a map of the leader
- * leader_parts__new_chunk() - make a map of zeroed cells, for the map of sums
+ * leader_parts__new_chunk() - make a map of zeroed cells; SUM_CELLS: for the map of sums
  * leader_parts__new_diff() - make a map that followers read, for the map of differences
  * @nr_cpus: possible CPUs
  *
  * Return: a descriptor, owned by the caller, or -errno.
  */
 int leader_parts__new(enum leader_map map, int nr_cpus);
-int leader_parts__new_chunk(int nr_cpus);
+int leader_parts__new_chunk(enum sum_map kind, int nr_cpus);
 int leader_parts__new_diff(void);
 
 /**
@@ -51,6 +59,6 @@ int leader_parts__check(enum leader_map map, int fd, int *nr_cpus);
 int leader_parts__check_diff(int fd);
 
 /** leader_parts__check_chunk() - the same of a chunk of sums */
-int leader_parts__check_chunk(int fd, int nr_cpus);
+int leader_parts__check_chunk(int fd, enum sum_map kind, int nr_cpus);
 
 #endif

@@ -97,7 +97,7 @@ static int cells_to_search(const struct scope_tables *c, __u32 nr_scope_sets)
 	return last < MAX_CELLS ? last : MAX_CELLS;
 }
 
-/* The first gap between the cells of scope sets that is large enough and lies in one chunk. */
+/* The first gap between the cells of scope sets that is large enough, with its carry cells in one map. */
 static int find_cells(struct scope_tables *c, int nr)
 {
 	static const int word_bits = 64;
@@ -119,7 +119,7 @@ static int find_cells(struct scope_tables *c, int nr)
 			len = 0;
 			continue;
 		}
-		if (cell % CHUNK_CELLS == 0)
+		if (cell % CARRY_CELLS == 0)
 			len = 0;
 		len = used[cell / word_bits] >> cell % word_bits & 1 ? 0 : len + 1;
 		if (len == nr)
@@ -327,26 +327,49 @@ static void add(struct sum *to, const struct sum *what)
 
 /* Where the cells of a scope set are on a CPU. */
 struct cells {
-	struct sum_block *block; /* NULL: they cannot be mapped */
+	struct sum_block *block;     /* NULL: they cannot be mapped */
+	struct carry_block *carries; /* NULL: all are 0 */
 	__u32 first;
 	__u32 carry; /* the copy that holds */
 };
 
+static bool has_carries(const struct scope_tables *c, __u32 place)
+{
+	return __atomic_load_n(&c->reg->carry_ids[place], __ATOMIC_ACQUIRE);
+}
+
 static struct cells cells_of(const struct scope_tables *c, int scope_set, int cpu)
 {
-	__u32 cell = shared_id(&c->scope_set[scope_set].cell, MAX_CELLS);
-
-	return (struct cells){
-		.block = c->block(c->ctx, cell / CHUNK_CELLS, cpu),
-		.first = cell,
+	struct cells cells = {
+		.first = shared_id(&c->scope_set[scope_set].cell, MAX_CELLS),
 		.carry = c->scope_set[scope_set].carry & 1,
 	};
+	__u32 place = cells.first / CARRY_CELLS;
+
+	if (has_carries(c, place)) {
+		cells.carries = c->carry(c->ctx, place, cpu);
+		if (!cells.carries)
+			return cells;
+	}
+	cells.block = c->block(c->ctx, cells.first / CHUNK_CELLS, cpu);
+	return cells;
 }
 
 /* Never beyond the chunk. */
 static __u32 cell_of(const struct cells *cells, int event)
 {
 	return (cells->first + event) % CHUNK_CELLS;
+}
+
+static struct sum *carry_cell(const struct cells *cells, __u32 copy, __u32 cell)
+{
+	return &cells->carries->cell[copy][cell % CARRY_CELLS];
+}
+
+static void add_carry(struct sum *to, const struct cells *cells, __u32 copy, __u32 cell)
+{
+	if (cells->carries)
+		add(to, carry_cell(cells, copy, cell));
 }
 
 int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_view *view,
@@ -372,7 +395,7 @@ int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_vie
 			return -EAGAIN;
 	}
 	add(total, &now);
-	add(total, &cells.block->carry[carry][cell]);
+	add_carry(total, &cells, carry, cell);
 	return 0;
 }
 
@@ -402,8 +425,8 @@ static void finish_merge(struct scope_tables *c)
 			__u32 cell = cell_of(&cells, i);
 
 			memset(&cells.block->cell[cell], 0, sizeof(struct sum));
-			memset(&cells.block->carry[0][cell], 0, sizeof(struct sum));
-			memset(&cells.block->carry[1][cell], 0, sizeof(struct sum));
+			for (int copy = 0; copy < 2 && cells.carries; copy++)
+				*carry_cell(&cells, copy, cell) = (struct sum){};
 		}
 	}
 	if (into < MAX_SCOPE_SETS)
@@ -427,30 +450,35 @@ static void write_carry(struct scope_tables *c, int from, int into, int copy)
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++) {
 		const struct cells to = cells_of(c, into, cpu), old = cells_of(c, from, cpu);
 		const struct reg_set *set = &c->set[scope_set__event_set(c, into)];
-		int nr = to.block && old.block ? scope_set_nr(c, into) : 0;
+		int nr = to.carries && old.block ? scope_set_nr(c, into) : 0;
 
 		for (int i = 0; i < nr; i++) {
 			__u32 cell = cell_of(&to, i);
 			int event = scope_set__event(c, from, set->slot[i]);
-			struct sum sum = to.block->carry[!copy][cell];
+			struct sum sum = *carry_cell(&to, !copy, cell);
 
 			if (event >= 0) {
 				__u32 source = cell_of(&old, event);
 
 				add(&sum, &old.block->cell[source]);
-				add(&sum, &old.block->carry[old.carry][source]);
+				add_carry(&sum, &old, old.carry, source);
 			}
-			to.block->carry[copy][cell] = sum;
+			*carry_cell(&to, copy, cell) = sum;
 		}
 	}
 }
 
 int scope_set__merge_into(struct scope_tables *c, int from, int into)
 {
-	int copy = into ? !cells_of(c, into, 0).carry : 0;
+	const struct cells to = cells_of(c, into, 0);
+	int copy = into ? !to.carry : 0, err = 0;
 
-	if (!cells_of(c, from, 0).block || !cells_of(c, into, 0).block)
+	if (!cells_of(c, from, 0).block || !to.block)
 		return -ENOMEM;
+	if (into && !to.carries)
+		err = c->add_carry(c->ctx, to.first / CARRY_CELLS);
+	if (err)
+		return err;
 	__atomic_store_n(&c->reg->scope_set_gen, c->reg->scope_set_gen + 1, __ATOMIC_SEQ_CST);
 	/* A store, however ordered, does not keep later ones behind it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -34,6 +34,12 @@ struct scope_tables {
 	/** add_chunk() - make a chunk of zeroed cells; 0 or -errno */
 	int (*add_chunk)(void *ctx, int chunk);
 
+	/** carry() - a CPU's carry cells (cell / CARRY_CELLS), mapped; NULL: there are none, or not mapped */
+	struct carry_block *(*carry)(void *ctx, int place, int cpu);
+
+	/** add_carry() - make zeroed carry cells where there are none; 0 or -errno */
+	int (*add_carry)(void *ctx, int place);
+
 	/** step() - called between any two changes; may be NULL, may not return */
 	void (*step)(const char *name);
 	void *ctx;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/bperf/leader_sums.h"
+
+#include "util/bperf/crash_point.h"
+#include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_parts.h"
+#include "util/host/bpf_info.h"
+#include "util/host/capability.h"
+#include "util/lib/util.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t chunk_size(const struct bperf_leader *leader, enum sum_map kind)
+{
+	return bpf_info__page_up(leader->nr_cpus * leader_parts__chunk_bytes(kind));
+}
+
+/* Others can have made it while we were counting. Return: NULL: there is none, or it cannot be mapped. */
+static void *map_chunk(const struct bperf_leader *leader, enum sum_map kind, __u32 id)
+{
+	int fd __cleanup(close_fd) = -1;
+
+	if (!id)
+		return NULL;
+	capability__raise();
+	fd = bpf_map_get_fd_by_id(id);
+	capability__lower();
+	return fd < 0 || leader_parts__check_chunk(fd, kind, leader->nr_cpus) ?
+		       NULL :
+		       bpf_info__map_memory(fd, chunk_size(leader, kind), PROT_READ | PROT_WRITE);
+}
+
+static struct sum_block *find_block(void *ctx, int chunk, int cpu)
+{
+	struct bperf_leader *leader = ctx;
+
+	if (chunk < 0 || chunk >= MAX_CHUNKS || cpu < 0 || cpu >= leader->nr_cpus)
+		return NULL;
+	if (!leader->chunks[chunk])
+		leader->chunks[chunk] =
+			map_chunk(leader, SUM_CELLS, leader->registry->chunk_ids[chunk]);
+	if (!leader->chunks[chunk])
+		return NULL;
+	if (chunk >= leader->nr_chunks)
+		leader->nr_chunks = chunk + 1;
+	return &leader->chunks[chunk][cpu];
+}
+
+static struct carry_block *find_carry(void *ctx, int place, int cpu)
+{
+	struct bperf_leader *leader = ctx;
+
+	if (place < 0 || place >= MAX_CARRIES || cpu < 0 || cpu >= leader->nr_cpus)
+		return NULL;
+	if (!leader->carries[place])
+		leader->carries[place] =
+			map_chunk(leader, SUM_CARRIES, leader->registry->carry_ids[place]);
+	if (!leader->carries[place])
+		return NULL;
+	if (place >= leader->nr_carries)
+		leader->nr_carries = place + 1;
+	return &leader->carries[place][cpu];
+}
+
+/* --- new ones --- */
+
+/* New chunks in the order of their places. */
+struct new_chunks {
+	int nr;
+	__u32 place[CHUNK_STEP], id[CHUNK_STEP];
+	int fd[CHUNK_STEP];
+};
+
+static void close_chunks(struct new_chunks *new)
+{
+	while (new->nr)
+		close(new->fd[--new->nr]);
+}
+
+/* Return: where the step ends that a chunk begins: little memory for few cells, few waits for many. */
+static int end_of_step(int chunk)
+{
+	return chunk < 2 ? chunk + 1 : (chunk / CHUNK_STEP + 1) * CHUNK_STEP;
+}
+
+static int make_chunk(const struct bperf_leader *leader, int place, struct new_chunks *new)
+{
+	int fd __cleanup(close_fd) = leader_parts__new_chunk(SUM_CELLS, leader->nr_cpus), err;
+
+	err = fd < 0 ? fd : bpf_info__map_id(fd, &new->id[new->nr]);
+	if (err)
+		return err;
+	new->place[new->nr] = place;
+	new->fd[new->nr++] = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Make a chunk, and those of its step that are free, as far as the memory suffices. */
+static int make_step(const struct bperf_leader *leader, int chunk, struct new_chunks *new)
+{
+	int end = end_of_step(chunk), err = make_chunk(leader, chunk, new);
+
+	while (!err && ++chunk < end && !leader->registry->chunk_ids[chunk])
+		err = make_chunk(leader, chunk, new);
+	return new->nr ? 0 : err;
+}
+
+/* Return: whether a chunk is there that this session cannot map. Others can, and would go on with it. */
+static bool is_alive(__u32 id)
+{
+	return id && bpf_info__is_map_alive(id);
+}
+
+/* The map of maps keeps them; a chunk stays as long as the leader. */
+static int add_chunk(void *ctx, int chunk)
+{
+	struct bperf_leader *leader = ctx;
+	struct new_chunks new __cleanup(close_chunks) = {};
+	__u32 nr;
+	int err;
+
+	if (is_alive(leader->registry->chunk_ids[chunk]))
+		return -ENOMEM;
+	err = make_step(leader, chunk, &new);
+	if (err)
+		return err;
+	/* One wait for all of them since Linux 6.8; before, each waits for itself. */
+	nr = new.nr;
+	if (bpf_map_update_batch(leader->map_fds[LEADER_SUMS], new.place, new.fd, &nr, NULL))
+		return -errno;
+	for (int i = 0; i < new.nr; i++)
+		leader->registry->chunk_ids[new.place[i]] = new.id[i];
+	return find_block(leader, chunk, 0) ? 0 : -ENOMEM;
+}
+
+/* Programs do not look them up: on_switch keeps them. */
+static int add_carry(void *ctx, int place)
+{
+	struct bperf_leader *leader = ctx;
+	int fd __cleanup(close_fd) = -1, err;
+	__u32 id;
+
+	if (is_alive(leader->registry->carry_ids[place]))
+		return -ENOMEM;
+	fd = leader_parts__new_chunk(SUM_CARRIES, leader->nr_cpus);
+	err = fd < 0 ? fd : bpf_info__map_id(fd, &id);
+	if (err)
+		return err;
+	if (bpf_prog_bind_map(leader->prog_fds[LEADER_ON_SWITCH], fd, NULL))
+		return -errno;
+	crash_point__reach("carry-made");
+	__atomic_store_n(&leader->registry->carry_ids[place], id, __ATOMIC_RELEASE);
+	return find_carry(leader, place, 0) ? 0 : -ENOMEM;
+}
+
+/* --- for the leader --- */
+
+void leader_sums__provide(struct bperf_leader *leader)
+{
+	struct scope_tables *c = &leader->scope_sets;
+
+	c->block = find_block;
+	c->add_chunk = add_chunk;
+	c->carry = find_carry;
+	c->add_carry = add_carry;
+}
+
+static void unmap_chunk(const struct bperf_leader *leader, enum sum_map kind, void *chunk)
+{
+	if (chunk)
+		munmap(chunk, chunk_size(leader, kind));
+}
+
+void leader_sums__unmap(struct bperf_leader *leader)
+{
+	for (int i = 0; i < leader->nr_chunks; i++)
+		unmap_chunk(leader, SUM_CELLS, leader->chunks[i]);
+	for (int i = 0; i < leader->nr_carries; i++)
+		unmap_chunk(leader, SUM_CARRIES, leader->carries[i]);
+}
