@@ -293,13 +293,31 @@ __attribute__((noinline)) __u64 enter_stack(struct sample_cpu *here)
 	return 0;
 }
 
+/* Hash the stack behind the head, which is one of a level. Not static, as in enter_stack(). */
+__attribute__((noinline)) __u64 hash_stack(const struct sample_cpu *here, __u64 of)
+{
+	const __u64 *words;
+	__u64 hash = of;
+	__u32 nr;
+
+	if (!here)
+		return 0;
+	words = &here->words[here->head % STORE_WORDS];
+	nr = nr_frames(words);
+	for (__u32 i = 0; i < STACK_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		hash = mix(hash, words[STACK_HEADER + i]);
+	}
+	return hash;
+}
+
 /* Return: the position of the current stack of a level; 0: none, or it could not be read. */
 static __attribute__((noinline)) __u64 store_stack(struct bpf_perf_event_data *ctx,
 						   struct sample_cpu *here, __u64 of)
 {
-	__u64 head, hash = of, *words;
+	__u64 head, *words;
 	long size;
-	__u32 nr;
 
 	if (!here->head)
 		here->head = STACK_FIRST;
@@ -310,13 +328,7 @@ static __attribute__((noinline)) __u64 store_stack(struct bpf_perf_event_data *c
 	if (size <= 0)
 		return 0;
 	words[1] = STACK_HEAD(size / sizeof(__u64), of);
-	nr = nr_frames(words);
-	for (__u32 i = 0; i < STACK_FRAMES; i++) {
-		if (i >= nr)
-			break;
-		hash = mix(hash, words[STACK_HEADER + i]);
-	}
-	words[0] = hash;
+	words[0] = hash_stack(here, of);
 	return head - enter_stack(here);
 }
 
@@ -573,12 +585,16 @@ static __always_inline void give_to(struct sample *sample, __u32 sampler)
 
 #define GIVEN_TO 4
 
-/* Give the sample to some of the samplers that want it: to several, since a call costs. Return: 1: to the last. */
-static __attribute__((noinline)) long give(__u32 i __attribute__((unused)), struct sample *sample)
+/* Give the sample to some of the samplers that want it: to several, since a call costs. Not static, as in enter_stack(). */
+__attribute__((noinline)) int give(struct sample *sample)
 {
-	__u64 want = sample->want;
-	__u32 next = sample->next, skipped;
+	__u32 next, skipped;
+	__u64 want;
 
+	if (!sample)
+		return 0;
+	want = sample->want;
+	next = sample->next;
 #pragma clang loop unroll(full)
 	for (__u32 nr = 0; nr < GIVEN_TO; nr++) {
 		skipped = lowest_bit(want);
@@ -586,7 +602,7 @@ static __attribute__((noinline)) long give(__u32 i __attribute__((unused)), stru
 		give_to(sample, next++);
 		want = want >> skipped >> 1;
 		if (!want)
-			return 1;
+			break;
 	}
 	sample->want = want;
 	sample->next = next;
@@ -785,8 +801,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	sample.next = lowest_bit(want);
 	sample.want = want >> sample.next >> 1;
 	give_to(&sample, sample.next++);
-	if (sample.want)
-		bpf_loop(MAX_SAMPLERS / GIVEN_TO, give, &sample, 0);
+	for (__u32 i = 0; i < MAX_SAMPLERS / GIVEN_TO && sample.want; i++)
+		give(&sample);
 	return 0;
 }
 

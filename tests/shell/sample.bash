@@ -26,6 +26,11 @@ end_sampler() {
 	wait "$1"
 }
 
+# verified : print how many instructions the verifier looked at in the largest sampling program
+verified() {
+	leader_objects | awk '$3 == "on_sample" && $4 > max { max = $4 } END { print max + 0 }'
+}
+
 # total NAME FILE [EVENT] : a number of the totals
 total() {
 	awk -F '\t' -v name="$1" -v event="${3:-0}" '$1 == "total" && $2 == event && $3 == name { print $4 }' "$2"

@@ -139,6 +139,13 @@ continued() {
 	adds_up "$T/stopped"
 }
 
+@test "a sampling program is verified in little time" {
+	start_sampler beside -q -a -F 99 cpu-clock
+	# Sessions wait a second for a lock at most, and others load programs meanwhile: 60,000 took one on 7.3, emulated.
+	in_range "$(verified)" 2000 20000
+	end_sampler "$sampler_pid"
+}
+
 @test "events that cannot sample are refused, and rates above the kernel's" {
 	fails_with 1 "sampler: sched:sched_switch cannot be sampled: the kernel runs no sampling program for tracepoints, and perf's own values do not overflow" \
 		sampled -d 1 sched:sched_switch
