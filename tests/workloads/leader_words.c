@@ -30,8 +30,11 @@ static __u64 find_array(const struct registry *reg, enum leader_map map, __u32 *
 	if (!object || bpf_map__reuse_fd(bpf_object__find_map_by_name(object, "array"), array) ||
 	    bpf_object__load(object))
 		die("%s", path);
-	if (bpf_prog_test_run_opts(bpf_program__fd(bpf_object__find_program_by_name(object, "find_element")), &run) ||
-	    bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(object, "address"), &zero, &address))
+	if (bpf_prog_test_run_opts(
+		    bpf_program__fd(bpf_object__find_program_by_name(object, "find_element")),
+		    &run) ||
+	    bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(object, "address"), &zero,
+				&address))
 		die("find_element");
 	bpf_object__close(object);
 	return address;
@@ -49,6 +52,7 @@ int main(int argc, char **argv)
 	row = find_array(reg, LEADER_READINGS, &row_size);
 	for (__u32 cpu = 0; cpu < reg->nr_cpus; cpu++, state += size, row += row_size)
 		printf("%u %#llx %#llx %#llx\n", cpu, state + offsetof(struct cpu_state, seq),
-		       state + offsetof(struct cpu_state, busy), row + offsetof(struct cpu_readings, seq));
+		       state + offsetof(struct cpu_state, busy),
+		       row + offsetof(struct cpu_readings, seq));
 	return 0;
 }
