@@ -207,14 +207,15 @@ struct reg_cgroup {
 	__u32 pad;
 };
 
-/* State of cgroups, in .bss of the programs. Sessions use `above` under the lock. */
+/* State of cgroups, in .bss of the programs. Sessions use `above`, `growth` and `nr_filled` under the lock. */
 struct cgroup_clock {
 	__u32 epoch; /* user space increments it when cgroups change scope sets; never 0 then */
 	__u32 above; /* on_above's answer: the scope set of its cgroup */
 	__u64 nr_created; /* numbers given to pool entries so far; can skip half a ring at a time */
 	__u64 missed;	  /* cgroups that found no scope set ready */
 	__u32 is_woken;	  /* watching sessions were woken, and none has looked since */
-	__u32 pad;
+	__u32 growth; /* how often the number of ready pool entries doubled while sessions watch */
+	__u64 nr_filled; /* nr_created when sessions last made entries ready */
 };
 
 enum pool_state {

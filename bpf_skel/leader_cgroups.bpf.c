@@ -347,6 +347,18 @@ static __always_inline __u32 scope_set_above(__u32 id)
 	return scope_set && !scope_set->scope ? scope_set->parent : id;
 }
 
+static __always_inline struct pool_entry *pool_entry_of(__u64 created_nr)
+{
+	__u32 idx = created_nr % MAX_POOL_ENTRIES;
+
+	return bpf_map_lookup_elem(&pool, &idx);
+}
+
+static __always_inline bool is_ready(const struct pool_entry *pool_entry)
+{
+	return pool_entry && pool_entry->state == POOL_READY;
+}
+
 /*
  * Give a new cgroup a pool entry. No task has run in it yet, and the kernel serializes mkdir(), so
  * no other CPU is here. A cgroup below a pool entry gets the same parent. A session that finds the
@@ -358,17 +370,21 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	struct cgroup *made = (void *)ctx->args[0];
 	struct cgroup_subsys_state *css = css_of(made);
 	__u64 created_nr = cgroup_clock.nr_created;
-	__u32 idx = created_nr % MAX_POOL_ENTRIES, parent, pool_set = 0;
-	struct pool_entry *pool_entry = bpf_map_lookup_elem(&pool, &idx);
+	struct pool_entry *pool_entry = pool_entry_of(created_nr);
+	__u32 parent, pool_set = 0;
 	struct reg_scope_set *scope_set, *above;
 	struct reg_set *room, *below;
 	struct reg_cgroup *cgroup;
 
 	/* User space renews the pool by halves: while it takes back one, the other is ready. */
-	if (pool_entry && pool_entry->state != POOL_READY) {
+	if (!is_ready(pool_entry)) {
 		created_nr += MAX_POOL_ENTRIES / 2;
-		idx = created_nr % MAX_POOL_ENTRIES;
-		pool_entry = bpf_map_lookup_elem(&pool, &idx);
+		pool_entry = pool_entry_of(created_nr);
+	}
+	/* If few are ready, they are at the beginning of the next half. */
+	if (!is_ready(pool_entry)) {
+		created_nr -= created_nr % (MAX_POOL_ENTRIES / 2);
+		pool_entry = pool_entry_of(created_nr);
 	}
 	if (!css || !pool_entry)
 		return 0;
@@ -382,7 +398,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	below = bpf_map_lookup_elem(&sets, &pool_set);
 	room = scope_set ? bpf_map_lookup_elem(&sets, &scope_set->set) : NULL;
 	if (!above || !scope_set || !cgroup || !below || !room || !below->nr ||
-	    below->nr > room->nr || pool_entry->state != POOL_READY) {
+	    below->nr > room->nr || !is_ready(pool_entry)) {
 		cgroup_clock.missed++;
 		goto call;
 	}
@@ -422,7 +438,7 @@ call:
 	 * A session clears it before it looks, so no wakeup is lost; a full buffer has some in it.
 	 */
 	if (!__sync_lock_test_and_set(&cgroup_clock.is_woken, 1))
-		(void)bpf_ringbuf_output(&created, &idx, sizeof(idx), BPF_RB_FORCE_WAKEUP);
+		(void)bpf_ringbuf_output(&created, &parent, sizeof(parent), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

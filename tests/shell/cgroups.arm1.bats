@@ -200,3 +200,40 @@ cgroups_apart() {
 	refute grep -v 'no cgroup matches' "$T/err"
 	nothing_left
 }
+
+# has_ready NR : no new cgroup waits to be given up, and the table of cgroups has so many entries
+has_ready() {
+	state >&2
+	[ "$(state pending)" = 0 ] && [ "$(state cgroups)" = "$1" ]
+}
+
+@test "as many new cgroups as came are ready again, and twice as many after a burst" {
+	make_top
+	local i
+	# Sixteen, the least there are
+	PERF_TEST_READY_BYTES=1 start_run follows -a -e page-faults:u -I 100 \
+		--for-each-cgroup "glob:$name/w*,$name"
+	# and $name
+	wait_for has_ready 17
+	for ((i = 0; i < 20; i++)); do
+		"$WORKLOADS/cgroup_churn" 4 100 "$top"
+		wait_for has_ready 17
+	done
+	clean "$T/follows.err"
+	kill -STOP "$run_pid"
+	# Eight of the one half of the places, eight of the other
+	mkdir "$top"/w{101..120}
+	bash -c "echo \$\$ >$top/w101/cgroup.procs && exec $WORKLOADS/faults 3000"
+	kill -CONT "$run_pid"
+	# Those that found no entry are counted, and have one now.
+	wait_for has_ready $((33 + 20))
+	kill -STOP "$run_pid"
+	mkdir "$top"/w{121..140}
+	kill -CONT "$run_pid"
+	wait_for has_ready $((65 + 40))
+	end_run "$run_pid" INT 130
+	in_range "$(awk -F, -v name="$name/w101" '$5 == name { sum += $2 } END { print sum }' "$T/follows.csv")" 3000 3100
+	grep -qx 'perf stat: 4 new cgroups were found late: their first activity is counted for their parents only' \
+		"$T/follows.err"
+	nothing_left
+}

@@ -124,3 +124,15 @@ without_tasks() {
 	finish all most more some
 	wait_for no_leader
 }
+
+@test "sums ready for new cgroups take less than 8 MB on 256 CPUs, before one comes" {
+	make_top
+	mkdir "$top/w"
+	# As many as there would be, of 4 MB. Without a limit they take 50 MB.
+	PERF_TEST_READY_BYTES=$((4 * 1024 * 1024 * $(getconf _NPROCESSORS_CONF) / 256)) \
+		window follows --bpf-counters -a -I 100000 --for-each-cgroup "glob:$name/w*" \
+		-e page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
+	in_range $(($(chunks follows | jq length) * $(chunks follows | jq '.[0].bytes_value') * 256)) 4000000 8000000
+	finish follows
+	wait_for no_leader
+}

@@ -126,3 +126,15 @@ joins_quietly() {
 		256 * 8 + ${event:-2048})) 30000 40000
 	finish tasks cpus
 }
+
+@test "sums ready for new cgroups take less than 8 MB, and sessions count those that come" {
+	mkdir /sys/fs/cgroup/perf_test_a
+	window follows --bpf-counters -a -I 1000 --for-each-cgroup 'glob:perf_test_*' \
+		-e page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
+	in_range "$(bytes sums)" 3000000 8000000
+	tell follows enable
+	mkdir /sys/fs/cgroup/perf_test_{b..z}
+	bash -c "echo \$\$ >/sys/fs/cgroup/perf_test_z/cgroup.procs && exec $WORKLOADS/faults 1000"
+	finish follows
+	in_range "$(awk -F, '$4 == "page-faults" && $5 == "perf_test_z" { sum += $2 } END { print sum }' "$T/follows.out")" 1000 1200
+}

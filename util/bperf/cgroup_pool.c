@@ -299,30 +299,84 @@ static int sweep(struct bperf_leader *leader)
 	return err;
 }
 
-/* An entry of one half of the places: 0 is the half that the next new cgroups take. */
-static struct pool_entry *place_of(struct bperf_leader *leader, __u64 nr_created, int half, int i)
+/*
+ * How many bytes of sums are ready at first, in all CPUs. It doubles as often as new cgroups take more than
+ * half of them between two looks, until no session watches.
+ */
+#define READY_BYTES (4 << 20)
+#define MIN_READY   16
+
+#define HALF (MAX_POOL_ENTRIES / 2)
+
+/* The entries to have ready. */
+struct pool_window {
+	__u64 nr_created;
+	__u64 size; /* one half of them is for the next cgroups, the other for those of the half behind */
+	int nr_cells;
+	int set; /* 0: none is to be ready */
+};
+
+static __u64 window_size(const struct bperf_leader *leader, int nr_cells)
 {
-	return &leader->pool[(nr_created + half * (MAX_POOL_ENTRIES / 2) + i) % MAX_POOL_ENTRIES];
+	__u64 bytes = (__u64)leader->nr_cpus * nr_cells * sizeof(struct sum);
+	__u64 size = crash_point__setting(CRASH_READY_BYTES, READY_BYTES) / bytes;
+
+	size = (size < MIN_READY ? MIN_READY : size) << leader->cgroup_clock->growth % 16;
+	return size < MAX_POOL_ENTRIES ? size : MAX_POOL_ENTRIES;
+}
+
+/* Return: the entries to have ready; they grow if new cgroups took many since the last call. */
+static struct pool_window next_window(struct bperf_leader *leader, int set)
+{
+	struct cgroup_clock *clock = leader->cgroup_clock;
+	struct pool_window window = {
+		.nr_created = clock->nr_created,
+		.nr_cells = scope_set__nr_events(&leader->scope_sets, set),
+		.set = set,
+	};
+
+	if (!window.nr_cells) {
+		clock->growth = 0;
+	} else {
+		window.size = window_size(leader, window.nr_cells);
+		if (window.nr_created - clock->nr_filled > window.size / 2 &&
+		    window.size < MAX_POOL_ENTRIES) {
+			clock->growth++;
+			window.size = window_size(leader, window.nr_cells);
+		}
+	}
+	clock->nr_filled = window.nr_created;
+	return window;
+}
+
+/* Return: whether a place is to have a ready entry: the next ones, and the first ones of the next half. */
+static bool is_in_window(const struct pool_window *window, __u32 place)
+{
+	__u64 ahead = (place - window->nr_created) % MAX_POOL_ENTRIES,
+	      next_half = HALF - window->nr_created % HALF;
+
+	return window->size == MAX_POOL_ENTRIES || ahead < window->size / 2 ||
+	       (ahead >= next_half && ahead < next_half + window->size / 2);
 }
 
 /*
- * Take back ready entries with another number of cells. If a program takes one at the same time, the
- * program wins.
+ * Take back ready entries that have another number of cells, or lie elsewhere. If a program takes one at the
+ * same time, the program wins.
  */
-static int retract(struct bperf_leader *leader, int nr_cells, __u64 nr_created, int half)
+static int retract(struct bperf_leader *leader, const struct pool_window *window, __u32 first)
 {
 	const struct scope_tables *c = &leader->scope_sets;
 	bool is_any = false;
 	int err;
 
-	for (int i = 0; i < MAX_POOL_ENTRIES / 2; i++) {
-		struct pool_entry *pool_entry = place_of(leader, nr_created, half, i);
+	for (__u32 i = first; i < first + HALF; i++) {
+		struct pool_entry *pool_entry = &leader->pool[i];
 		__u32 ready = POOL_READY;
+		int nr = scope_set__nr_events(
+			c, scope_set__event_set(c, cgroup_pool__scope_set(pool_entry)));
 
 		if (pool_entry->state == POOL_READY &&
-		    (int)scope_set__nr_events(
-			    c, scope_set__event_set(c, cgroup_pool__scope_set(pool_entry))) !=
-			    nr_cells)
+		    (nr != window->nr_cells || !is_in_window(window, i)))
 			is_any |= __atomic_compare_exchange_n(&pool_entry->state, &ready, POOL_NONE,
 							      false, __ATOMIC_SEQ_CST,
 							      __ATOMIC_SEQ_CST);
@@ -334,18 +388,19 @@ static int retract(struct bperf_leader *leader, int nr_cells, __u64 nr_created, 
 	return err ? err : sweep(leader);
 }
 
-static int offer(struct bperf_leader *leader, int set, __u64 nr_created, int half)
+static int offer(struct bperf_leader *leader, const struct pool_window *window, __u32 first)
 {
 	int hint = 0;
 
-	for (int i = 0; i < MAX_POOL_ENTRIES / 2; i++) {
-		struct pool_entry *pool_entry = place_of(leader, nr_created, half, i);
+	for (__u32 i = first; i < first + HALF; i++) {
+		struct pool_entry *pool_entry = &leader->pool[i];
 		int pos, scope_set;
 
-		if (pool_entry->state != POOL_NONE)
+		if (pool_entry->state != POOL_NONE || !is_in_window(window, i))
 			continue;
 		pos = cgroup_table__find_free(leader, &hint);
-		scope_set = pos < 0 ? pos : scope_set__add_pool_entry(&leader->scope_sets, set);
+		scope_set =
+			pos < 0 ? pos : scope_set__add_pool_entry(&leader->scope_sets, window->set);
 		if (scope_set < 0)
 			return scope_set;
 		pool_entry->pos = pos;
@@ -361,15 +416,15 @@ static int offer(struct bperf_leader *leader, int set, __u64 nr_created, int hal
 
 int cgroup_pool__make_ready(struct bperf_leader *leader, const struct pool_plan *plan)
 {
-	int set = plan->watched ? plan->largest : 0, err = 0;
-	__u64 nr_created = leader->cgroup_clock->nr_created;
+	const struct pool_window window = next_window(leader, plan->watched ? plan->largest : 0);
+	__u32 own = window.nr_created / HALF % 2 * HALF, first[] = {HALF - own, own};
+	int err = 0;
 
 	/* First the half that the next new cgroups do not take, so that one entry is always ready. */
-	for (int half = 1; half >= 0 && !err; half--) {
-		err = retract(leader, scope_set__nr_events(&leader->scope_sets, set), nr_created,
-			      half);
-		if (!err && set)
-			err = offer(leader, set, nr_created, half);
+	for (int i = 0; i < 2 && !err; i++) {
+		err = retract(leader, &window, first[i]);
+		if (!err && window.set)
+			err = offer(leader, &window, first[i]);
 	}
 	return err;
 }

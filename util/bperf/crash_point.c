@@ -40,6 +40,7 @@ __u64 crash_point__setting(enum crash_setting setting, __u64 otherwise)
 	static const char *const variables[] = {
 		[CRASH_MAX_TASKS] = "PERF_TEST_MAX_TASKS",
 		[CRASH_MAX_CGROUP_IDS] = "PERF_TEST_MAX_CGROUP_IDS",
+		[CRASH_READY_BYTES] = "PERF_TEST_READY_BYTES",
 		[CRASH_SERVE_MS] = "PERF_TEST_SERVE_MS",
 		[CRASH_LOCK_MS] = "PERF_TEST_LOCK_MS",
 	};
