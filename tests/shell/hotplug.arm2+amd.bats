@@ -300,6 +300,33 @@ share_of1() {
 	awk -F, '$1 == "CPU1" { print $6 }' "$T/$1.csv"
 }
 
+# uptime_ms : print the time since the machine started
+uptime_ms() {
+	awk '{ print int($1 * 1000) }' /proc/uptime
+}
+
+@test "the time that a CPU was away is never part of what was missed after it failed to come back" {
+	local whole start gap_ms
+	start_run whole -v -a -A -e page-faults:u
+	whole=$run_pid
+	off_and_on 1
+	set_cpu1 0
+	# longer than the CPU takes to come
+	sleep 3
+	# It takes its first steps, at which nobody opens the events, and goes again.
+	kill -STOP "$whole"
+	awk '/ perf:online$/ { print $1 + 0 }' /sys/devices/system/cpu/hotplug/states >/sys/devices/system/cpu/cpu1/hotplug/fail
+	refute set_cpu1 1
+	kill -CONT "$whole"
+	start=$(uptime_ms)
+	back 1
+	end_run "$whole" INT 130
+	cat "$T/whole.err" "$T/whole.csv" >&2
+	# There is no message if its events were open before the first task could run there.
+	gap_ms=$(sed -n 's/.*and up to \([0-9]*\)[0-9.]* ms on each were not counted.*/\1/p' "$T/whole.err")
+	in_range "${gap_ms:-0}" 0 $(($(uptime_ms) - start))
+}
+
 @test "sessions that end before anybody could open the events report that, too" {
 	local name tasks first gone whole
 	gang 3 30000 20
@@ -324,6 +351,56 @@ share_of1() {
 	end_run "$whole" INT 130
 	came_late whole
 	in_range "$(share_of1 whole)" 1 "$(share_of1 gone)"
+	end_run "$tasks" INT 130
+	names_short page-faults:u tasks
+}
+
+@test "switches cost as before after a session died that had opened all events" {
+	local tasks
+	start_run tasks -e page-faults:u -p $$
+	tasks=$run_pid
+	kill -STOP "$tasks"
+	set_cpu1 0
+	set_cpu1 1
+	killed_at event-current shared -a -e cs true
+	[ "$(state careful)" = 1 ]
+	kill -CONT "$tasks"
+	wait_for is_quick
+	end_run "$tasks" INT 130
+}
+
+# is_in_state PID STATE : the process is in that state of /proc
+is_in_state() {
+	[ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]
+}
+
+@test "a session reports a task that ran only while the events of its CPU were opened" {
+	local tasks spins opens
+	mkfifo "$T/go"
+	# It runs from the first of these lines to the second, and nobody preempts it: one slice.
+	# shellcheck disable=SC2016 # the inner shell's
+	background "$T/spins" chrt -f 50 bash -c 'read -r _ <"$0/go"
+		until mapfile -t lines <"$0/opens"; [ "${#lines[@]}" -ge 2 ]; do :; done
+		read -r _ <"$0/go"' "$T"
+	spins=$!
+	start_run tasks -e page-faults:u -p "$spins"
+	tasks=$run_pid
+	kill -STOP "$tasks"
+	set_cpu1 0
+	set_cpu1 1
+	taskset -pc 1 "$spins" >/dev/null
+	background "$T/opens" env PERF_TEST_STOP_AT=event-reopened PERF_TEST_KILL_AT=event-current perf stat \
+		--bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true
+	opens=$!
+	wait_for grep -q 'stopped at event-reopened' "$T/opens"
+	wait_for is_in_state "$opens" T
+	# No program can read the events at the beginning, and there was nothing to read them at the end.
+	echo >"$T/go"
+	wait_for is_in_state "$spins" R
+	kill -CONT "$opens"
+	wait "$opens" || :
+	wait_for is_in_state "$spins" S
+	kill -CONT "$tasks"
 	end_run "$tasks" INT 130
 	names_short page-faults:u tasks
 }
