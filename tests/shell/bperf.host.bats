@@ -353,6 +353,30 @@ controlled_ends() {
 	done
 }
 
+# names_of EVENT... : print the names that perf bperf list has for these events while they are shared, each as
+# often as it is there
+names_of() {
+	local event options=()
+	for event; do options+=(-e "$event"); done
+	shared -a -x, -o /dev/null "${options[@]}" perf bperf list -j --bpf-attr-map "$ATTR_MAP" |
+		jq -r '.events[].event' | sort
+}
+
+@test "the name of a shared event opens the same event again" {
+	local field out=$BATS_TEST_TMPDIR/out events=(1:0x9/config1=0x1,config2=0x2/ dummy/config1=0x1/ mem:0x1000/4:rw:u mem:0x1000/4:w:u) name
+	# as far as this kernel knows them
+	for field in config3 config4; do
+		perf stat -x, --log-fd 4 -e "dummy:u,dummy/$field=1/u" true 4>"$out"
+		! grep -q '^<not supported>' "$out" || break
+		events+=("dummy/$field=0x1/" "dummy/$field=0x2/u")
+	done
+	names_of dummy "${events[@]}" >"$out"
+	# Numbers get the names of the events that they are.
+	diff <(printf '%s\n' dummy "${events[@]/1:0x9/dummy}" | sort) "$out"
+	mapfile -t names <"$out"
+	diff <(names_of "${names[@]}") "$out"
+}
+
 @test "a map or lock of another user is not trusted" {
 	/usr/sbin/bpftool map create "$ATTR_MAP" type hash key 144 value 8 entries 4 name foreign
 	chown 65534 "$ATTR_MAP"

@@ -6,6 +6,7 @@
 #include "util/bperf/snapshot.h"
 #include "util/event/attr_text.h"
 #include "util/host/cpumap.h"
+#include "util/host/wide_attr.h"
 #include "util/lib/json_string.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
@@ -51,16 +52,16 @@ static int add_pid(struct event_row *row, int pid)
 static struct event_row *add_row(struct rows *rows, const struct attr_key *key, struct pmus *pmus)
 {
 	struct event_row *grown = realloc(rows->row, (rows->nr + 1) * sizeof(*grown)), *row;
-	struct perf_event_attr attr;
+	union wide_attr wide;
 
 	if (!grown)
 		return NULL;
 	rows->row = grown;
 	row = &grown[rows->nr++];
 	*row = (struct event_row){.age_s = -1, .counted_pct = -1};
-	memcpy(&attr, key->bytes, sizeof(attr));
-	row->name = attr_text(&attr, pmus);
-	row->pmu = attr_pmu_text(&attr, pmus);
+	memcpy(&wide, key->bytes, sizeof(wide));
+	row->name = attr_text(&wide.attr, pmus);
+	row->pmu = attr_pmu_text(&wide.attr, pmus);
 	return row->name && row->pmu ? row : NULL;
 }
 

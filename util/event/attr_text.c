@@ -6,11 +6,16 @@
 #include "util/event/parse_events.h"
 #include "util/event/pmu.h"
 #include "util/host/tracepoint.h"
+#include "util/host/wide_attr.h"
 #include "util/lib/util.h"
 
+#include <inttypes.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MAX_TERMS 128 /* the text of four config words */
 
 struct tracepoint_search {
 	uint64_t id;
@@ -44,14 +49,33 @@ static bool is_event(const struct perf_event_attr *attr, struct pmus *pmus, cons
 	bool is_it = false;
 
 	if (list && !parse_events_opts(list, pmus, text, &quiet, &error) && list->nr == 1) {
-		const struct perf_event_attr *other = &list->evsels[0]->attr;
+		const struct evsel *evsel = list->evsels[0];
+		const struct perf_event_attr *other = &evsel->attr;
 
 		is_it = other->type == attr->type && other->config == attr->config &&
 			other->config1 == attr->config1 && other->config2 == attr->config2;
+		for (int i = 0; i < NR_MORE_CONFIG; i++)
+			is_it &= evsel->more_config[i] == wide_attr__more(attr, i);
 	}
 	parse_error__clear(&error);
 	evlist__delete(list);
 	return is_it;
+}
+
+/* Write config1 and the words that follow it as terms, each behind a comma; nothing for those that are 0. */
+static void write_terms(const struct perf_event_attr *attr, char *text, size_t size)
+{
+	uint64_t words[2 + NR_MORE_CONFIG] = {attr->config1, attr->config2};
+	size_t len = 0;
+
+	for (int i = 0; i < NR_MORE_CONFIG; i++)
+		words[2 + i] = wide_attr__more(attr, i);
+	*text = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(words) && len < size; i++) {
+		if (words[i])
+			len += snprintf(text + len, size - len, ",config%zu=0x%" PRIx64, i + 1,
+					words[i]);
+	}
 }
 
 /* Return: an event of sysfs by its name there, otherwise by its config words. */
@@ -59,8 +83,7 @@ static char *pmu_name(const struct perf_event_attr *attr, struct pmus *pmus)
 {
 	struct pmu *pmu = pmus ? pmus__find_type(pmus, attr->type) : NULL;
 	const struct pmu_event *event = NULL;
-	char more[64] = "";
-	int len = 0;
+	char terms[MAX_TERMS];
 
 	if (!pmu)
 		return NULL;
@@ -71,11 +94,8 @@ static char *pmu_name(const struct perf_event_attr *attr, struct pmus *pmus)
 			return text;
 		free(text);
 	}
-	if (attr->config1)
-		len = snprintf(more, sizeof(more), ",config1=0x%llx", attr->config1);
-	if (attr->config2)
-		snprintf(more + len, sizeof(more) - len, ",config2=0x%llx", attr->config2);
-	return xasprintf("%s/config=0x%llx%s/", pmu->name, attr->config, more);
+	write_terms(attr, terms, sizeof(terms));
+	return xasprintf("%s/config=0x%llx%s/", pmu->name, attr->config, terms);
 }
 
 /* The upper half of the number is the core PMU's type. */
@@ -84,7 +104,17 @@ static bool is_generic(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-static char *base_name(const struct perf_event_attr *attr, struct pmus *pmus)
+/* "mem:0x1000/8:rw" */
+static char *breakpoint_name(const struct perf_event_attr *attr)
+{
+	return xasprintf("mem:0x%llx/%llu:%s%s%s", attr->bp_addr, attr->bp_len,
+			 attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
+			 attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
+			 attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
+}
+
+/* The name of an event without modifiers, and except for PMUs of sysfs without config1 and the like. */
+static char *plain_name(const struct perf_event_attr *attr)
 {
 	const struct event_name *table = attr->type == PERF_TYPE_HARDWARE ? hw_events :
 					 attr->type == PERF_TYPE_SOFTWARE ? sw_events :
@@ -105,9 +135,21 @@ static char *base_name(const struct perf_event_attr *attr, struct pmus *pmus)
 		return xasprintf("r%llx", attr->config);
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		text = tracepoint_name(attr->config);
-	else if (attr->type >= PERF_TYPE_MAX)
-		text = pmu_name(attr, pmus);
 	return text ? text : xasprintf("%u:0x%llx", attr->type, attr->config);
+}
+
+static char *base_name(const struct perf_event_attr *attr, struct pmus *pmus)
+{
+	char *text = attr->type == PERF_TYPE_BREAKPOINT ? breakpoint_name(attr) :
+		     attr->type >= PERF_TYPE_MAX	? pmu_name(attr, pmus) :
+							  NULL;
+	char *plain __cleanup(free_ptr) = text ? NULL : plain_name(attr);
+	char terms[MAX_TERMS];
+
+	if (text || !plain)
+		return text;
+	write_terms(attr, terms, sizeof(terms));
+	return *terms ? xasprintf("%s/%s/", plain, terms + 1) : strdup(plain);
 }
 
 char *attr_text(const struct perf_event_attr *attr, struct pmus *pmus)

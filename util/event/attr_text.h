@@ -8,8 +8,8 @@ struct perf_event_attr;
 struct pmus;
 
 /**
- * attr_text() - an event as -e accepts it: "cpu-cycles:u", "sched:sched_switch", "pmu/event/"
- * @attr: canonical, as keys of the attr map are
+ * attr_text() - an event as -e accepts it: "cpu-cycles:u", "sched:sched_switch", "pmu/event/", "dummy/config3=0x1/"
+ * @attr: canonical, as keys of the attr map are; attr->size bytes of it are read
  * @pmus: the machine's; NULL: events of sysfs become numbers
  *
  * Return: owned by the caller; NULL with errno ENOMEM.
