@@ -363,7 +363,7 @@ names_of() {
 }
 
 @test "the name of a shared event opens the same event again" {
-	local field out=$BATS_TEST_TMPDIR/out events=(1:0x9/config1=0x1,config2=0x2/ dummy/config1=0x1/ mem:0x1000/4:rw:u mem:0x1000/4:w:u) name
+	local field out=$BATS_TEST_TMPDIR/out events=(1:0x9/config1=0x2/ dummy/config2=0x1/ mem:0x1000/4:rw:u mem:0x1000/4:w:u) names
 	# as far as this kernel knows them
 	for field in config3 config4; do
 		perf stat -x, --log-fd 4 -e "dummy:u,dummy/$field=1/u" true 4>"$out"
@@ -387,6 +387,28 @@ names_of() {
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true \
 		<<<"perf stat: cannot share events: ${ATTR_MAP}_lock belongs to user 65534, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)"
 	[ ! -e "$ATTR_MAP" ]
+}
+
+# stops_in DIR : strace reports that perf stopped after it opened the directory
+stops_in() {
+	grep -q "openat(.*\"$1\"" "$BATS_TEST_TMPDIR/trace" && grep -q 'stopped by SIGSTOP' "$BATS_TEST_TMPDIR/trace"
+}
+
+@test "a session makes nothing where a link leads that replaces its directory" {
+	local dir=${ATTR_MAP}_dir
+	require_commands strace
+	mkdir "$dir" "${dir}_victim"
+	background "$BATS_TEST_TMPDIR/err" strace -f -o "$BATS_TEST_TMPDIR/trace" -P "$dir" -e trace=openat \
+		-e inject=openat:signal=SIGSTOP:when=1 perf stat --bpf-counters --bpf-attr-map "$dir/map" -a -o "$BATS_TEST_TMPDIR/out" -e cs true
+	wait_for stops_in "$dir"
+	mv "$dir" "${dir}_moved"
+	ln -s "${dir}_victim" "$dir"
+	kill -CONT "$(sed -n 's/ *--- stopped by SIGSTOP.*//p' "$BATS_TEST_TMPDIR/trace")"
+	wait "$!" || :
+	cat "$BATS_TEST_TMPDIR/err"
+	[ "$(ls "${dir}_moved")" = $'map\nmap_lock' ]
+	[ -z "$(ls -A "${dir}_victim")" ]
+	rm -r "$dir" "${dir}_moved" "${dir}_victim"
 }
 
 @test "paths that are not on a BPF file system" {
