@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# How long sessions hold their main lock, in time that is the same in each run: one instruction takes one
+# nanosecond. Others wait for that long, and no longer if the holder is not stopped.
+load helpers
+load shared
+load cgroups
+
+TRACING=/sys/kernel/tracing
+
+setup() {
+	ATTR_MAP=/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER
+	T=$BATS_TEST_TMPDIR
+	jobs_started=()
+	[ -d $TRACING/events ] || mount -t tracefs tracefs $TRACING
+}
+
+teardown() {
+	trace 0
+	end_jobs
+	remove_top
+	remove_map
+}
+
+# trace 1|0 : note all locks, and the switches of sessions, from here on or no more
+trace() {
+	local name
+	echo 'prev_comm == "perf" || next_comm == "perf"' >$TRACING/events/sched/sched_switch/filter
+	for name in syscalls/sys_{enter,exit}_flock sched/sched_switch; do
+		echo "$1" >"$TRACING/events/$name/enable"
+	done
+}
+
+# holds : "NR LONGEST SLEEPS": how often sessions had their main lock, for how many microseconds they ran with it
+# at most, and how often they slept with it. A hold begins at the end of the call that got the lock, so it has
+# no wait. What other tasks of the only CPU took meanwhile is left out. The first directory that a session
+# locks is that of its main lock. $T/holds lists all holds.
+holds() {
+	awk -v list="$T/holds" '
+		function number(name) {
+			return match($0, name "=[0-9]+") ? substr($0, RSTART + length(name) + 1, RLENGTH - length(name) - 1) : 0
+		}
+		{ us = $4 * 1000000 }
+		/sched_switch:/ {
+			pid = "perf-" number("prev_pid")
+			if (pid in since) {
+				sleeps += !/prev_state=R/
+				out[pid] = us
+			}
+			pid = "perf-" number("next_pid")
+			if (pid in since && pid in out)
+				since[pid] += us - out[pid]
+			next
+		}
+		$1 !~ /^perf-[0-9]+$/ { next }
+		{ pid = $1 }
+		match($0, /sys_flock\(fd: [0-9a-f]+, cmd: [0-9a-f]+\)/) {
+			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
+			fd[pid] = word[2]
+			cmd[pid] = word[4]
+			if (!(pid in main))
+				main[pid] = fd[pid]
+			if (fd[pid] == main[pid] && cmd[pid] == 8 && pid in since) {
+				held = us - since[pid]
+				printf "%s %d\n", pid, held >list
+				nr++
+				longest = held > longest ? held : longest
+				delete since[pid]
+			}
+			next
+		}
+		/sys_flock -> 0x0/ && fd[pid] == main[pid] && cmd[pid] != 8 {
+			since[pid] = us
+			delete out[pid]
+		}
+		END { printf "%d %d %d\n", nr, longest, sleeps }
+	' $TRACING/trace
+}
+
+# sessions : start one of each kind, "all", "tasks" and "groups"
+sessions() {
+	start_run all "$@" -a -e "$events"
+	all=$run_pid
+	start_run tasks "$@" -e "$events" -p "$gang"
+	tasks=$run_pid
+	start_run groups "$@" -a -e "$events" --for-each-cgroup "glob:$name*"
+	groups=$run_pid
+}
+
+@test "sessions that join, leave, merge sums or repair hold the main lock for at most 1 ms" {
+	local events all tasks groups nr longest sleeps pids=()
+	make_top
+	gang 3 1000 2
+	# The leader is loaded under the lock. Sessions wait for that for a second at most.
+	start_run first -a -e cs
+	trace 1
+	events=cs,page-faults
+	sessions
+	pids+=("$tasks" "$all" "$groups")
+	# More events than a session of perf stat has by default, alone and in groups
+	events='{instructions,cycles},{branches,branch-misses},cs,faults,minor-faults,major-faults,migrations'
+	events+=,task-clock,cpu-clock,dummy,instructions:u,cycles:u,branches:u,cs:u
+	sessions
+	pids+=("$groups" "$all" "$tasks")
+	mkdir "$top/a" "$top/a/b"
+	work
+	# The first ones leave. Their sums go to those that stay.
+	for pid in "${pids[@]:0:3}"; do
+		end_run "$pid" INT 130
+	done
+	# The others die. Who comes next repairs.
+	kill -KILL "${pids[@]:3}"
+	wait "${pids[@]:3}" || :
+	shared -x, -o "$T/out" -a -e cs true
+	shared -x, -o "$T/out" -e cs -r 3 true
+	shared -x, -o "$T/out" -a -e cs --for-each-cgroup "$name" true
+	[ "$(nr_sessions)" = 1 ]
+	trace 0
+	read -r nr longest sleeps < <(holds)
+	echo "# $nr holds, the longest $longest us" >&3
+	sort -k2nr "$T/holds" >&2
+	# Each of nine sessions joins, adds events, and leaves or dies.
+	[ "$nr" -ge 24 ]
+	[ "$longest" -le 1000 ]
+	[ "$sleeps" = 0 ]
+}
