@@ -234,7 +234,7 @@ struct pool_entry {
 	__u32 state; /* enum pool_state */
 	__u32 scope_set;
 	__u32 pos;	 /* the position reserved in `cgroups` */
-	__u32 is_passed; /* counted in nr_passed of the sessions that have not looked at it */
+	__u32 is_passed; /* counted for all sessions that have not looked at it */
 	/*
 	 * Its number plus 1: written last, and set to 0 before anything else changes. A reader
 	 * whose number is the same before and after has a consistent copy; otherwise it was

@@ -42,8 +42,12 @@ struct reg_session {
 	__u32 pid;	/* in the pid namespace of the session, for people */
 	__u64 start_ns; /* CLOCK_MONOTONIC of its registration */
 	char comm[16];
-	__u64 nr_seen;	 /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
-	__u64 nr_passed; /* pool entries since then that were to be reclaimed before it saw them */
+	__u64 nr_seen; /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
+	/*
+	 * Lower half: how many pool entries since then were to be reclaimed before it saw them; upper half:
+	 * the number of the last one. One store changes both, so that none counts twice.
+	 */
+	__u64 passed;
 };
 
 enum pair_link { PAIR_LEAVE, PAIR_ENTER, NR_PAIR_LINKS }; /* in the order of attaching */

@@ -319,6 +319,25 @@ counts_in() {
 	wait_for no_leader
 }
 
+@test "a watcher reports a new cgroup once that two sessions gave up, one of which died at it" {
+	make_top
+	local watches
+	start_run watches -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/n*,$name"
+	watches=$run_pid
+	wait_for has_interval watches
+	kill -STOP "$watches"
+	gives_up_until pool-session-passed "$top/n"
+	start_run next -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/none*,$name"
+	wait_for state_is pending 0
+	end_run "$run_pid" INT 130
+	kill -CONT "$watches"
+	wait_for grep -q "$name/n" "$T/watches.csv"
+	end_run "$watches" INT 130
+	grep -v 'no cgroup matches' "$T/watches.err" |
+		diff - <(echo "perf stat: 1 new cgroups were found late: their first activity is counted for their parents only")
+	wait_for no_leader
+}
+
 @test "a new cgroup is counted right after another session failed to give it up" {
 	make_top
 	local watches fails fd=0

@@ -92,7 +92,7 @@ bool cgroup_pool__read(const struct bperf_leader *leader, __u64 created_nr, stru
 
 __u64 cgroup_pool__passed(const struct bperf_leader *leader)
 {
-	return leader->registry->session[leader->session].nr_passed;
+	return (__u32)leader->registry->session[leader->session].passed;
 }
 
 bool cgroup_pool__watches(const struct bperf_leader *leader, int session)
@@ -455,6 +455,18 @@ static __u64 least_seen(const struct registry *reg)
 	return least;
 }
 
+/* Unless a session that died has already counted this entry for it. */
+static void count_passed(struct reg_session *session, __u32 created_nr)
+{
+	__u64 passed = session->passed;
+
+	if (passed >> 32 == created_nr)
+		return;
+	__atomic_store_n(&session->passed, (__u64)created_nr << 32 | (__u32)(passed + 1),
+			 __ATOMIC_RELEASE);
+	crash_point__reach("pool-session-passed");
+}
+
 /*
  * Count a pool entry as passed for each session that has not looked at it, once. From here on its cgroup may
  * count for those above it only, whether this session ends the reclaim or dies.
@@ -469,7 +481,7 @@ static void note_passed(struct registry *reg, struct pool_entry *pool_entry)
 		struct reg_session *session = &reg->session[i];
 
 		if (session->nr_seen && session->nr_seen <= created_nr)
-			session->nr_passed++;
+			count_passed(session, created_nr);
 	}
 	__atomic_store_n(&pool_entry->is_passed, 1, __ATOMIC_RELEASE);
 	crash_point__reach("pool-entry-passed");
@@ -576,7 +588,7 @@ int cgroup_pool__watch(struct bperf_leader *leader, __u64 nr_created)
 		err = leader_links__make(leader, LINKS_NEW_CGROUPS);
 	if (err)
 		return err;
-	session->nr_passed = 0;
+	session->passed = 0;
 	session->nr_seen = nr_created + 1;
 	return cgroup_pool__reclaim(leader);
 }
