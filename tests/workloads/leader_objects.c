@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * leader_objects: print all programs, maps and links of any leader and session on this machine:
- * "prog ID NAME INSTRUCTIONS", "map ID NAME", "link ID TRACEPOINT". INSTRUCTIONS: that the verifier has
- * looked at, often more than once each. Needs root.
+ * "prog ID NAME", "map ID NAME", "link ID TRACEPOINT". Needs root.
  *
  * leader_objects ATTR_MAP: those of the leader of the first entry of this pinned map, whatever their
  * names: its link, the maps of the link's program, and all programs that use one of these maps.
@@ -23,17 +22,12 @@ static long bpf(int cmd, union bpf_attr *attr)
 	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
 }
 
-static int is_one_of(const char *name, const char *const *names)
-{
-	while (*names && strcmp(name, *names))
-		names++;
-	return *names != NULL;
-}
-
 static void print_if(const char *kind, __u32 id, const char *name, const char *const *names)
 {
-	if (is_one_of(name, names))
-		printf("%s %u %s\n", kind, id, name);
+	for (; *names; names++) {
+		if (!strcmp(name, *names))
+			printf("%s %u %s\n", kind, id, name);
+	}
 }
 
 /* Describe an object. Return: -1 if it is gone by now. */
@@ -70,9 +64,8 @@ static void print_all(void)
 	for (id = 0; (id = next_id(BPF_PROG_GET_NEXT_ID, id));) {
 		struct bpf_prog_info info = {};
 
-		if (!describe(BPF_PROG_GET_FD_BY_ID, id, &info, sizeof(info)) &&
-		    is_one_of(info.name, progs))
-			printf("prog %u %s %u\n", id, info.name, info.verified_insns);
+		if (!describe(BPF_PROG_GET_FD_BY_ID, id, &info, sizeof(info)))
+			print_if("prog", id, info.name, progs);
 	}
 	for (id = 0; (id = next_id(BPF_MAP_GET_NEXT_ID, id));) {
 		struct bpf_map_info info = {};
