@@ -142,7 +142,7 @@ singles() {
 	local step room
 	for step in sample-maps-written sample-object-written sample-table-placed sample-records-placed sampler-added \
 		sample-slot-written sample-slot-claimed sample-event-read sample-event-placed \
-		sample-event-enabled sample-event-opened sample-slots-left sample-table-removed; do
+		sample-event-enabled sample-event-opened sample-slot-applied sample-slots-left sample-table-removed; do
 		room=0
 		[ $step != sample-records-placed ] || room=10	# for single samples
 		killed_at "$step" sampled -q -a -d 100 -E $room -c 1000003 cycles

@@ -134,6 +134,52 @@ continued() {
 	adds_up "$T/stopped"
 }
 
+# goes_on PID : it is stopped, and continued
+goes_on() {
+	wait_for is_stopped "$1"
+	kill -CONT "$1"
+}
+
+# begins_meanwhile PID : while this session is stopped, another one starts, samples and ends
+begins_meanwhile() {
+	wait_for is_stopped "$1"
+	sampled -q -a -d 300 -F 1999 cpu-clock >"$T/out"
+	adds_up "$T/out"
+	kill -CONT "$1"
+}
+
+# end_stopping PID : as end_sampler, of a session that stops itself
+end_stopping() {
+	kill -INT "$1"
+	wait_for continued "$1"
+	wait "$1"
+}
+
+@test "a session with several events gives the lock back after each of them" {
+	local one_by_one fast
+	background "$T/first" env PERF_TEST_STOP_AT=sample-slot-applied "$SAMPLER" -m "$ATTR_MAP" -q -I -a -F 1999 cpu-clock,page-faults
+	one_by_one=$!
+	begins_meanwhile "$one_by_one"
+	goes_on "$one_by_one"
+	wait_for grep -q '^interval' "$T/first"
+	end_stopping "$one_by_one"
+	adds_up <(awk -F '\t' '$2 == 0' "$T/first")
+	wait_for no_sessions
+	# A dead session leaves two events too fast. Those of the other are there already.
+	start_sampler fast -q -a -F 1999 cpu-clock,page-faults
+	fast=$sampler_pid
+	background "$T/slow" env PERF_TEST_STOP_AT=sample-slot-applied "$SAMPLER" -m "$ATTR_MAP" -q -a -F 499 cpu-clock,page-faults
+	one_by_one=$!
+	goes_on "$one_by_one"
+	goes_on "$one_by_one"
+	wait_for grep -q '^ready' "$T/slow"
+	kill -KILL "$fast"
+	begins_meanwhile "$one_by_one"
+	end_stopping "$one_by_one"
+	adds_up <(awk -F '\t' '$2 == 0' "$T/slow")
+	wait_for no_sessions
+}
+
 @test "a sampling program is verified in little time" {
 	verified_quickly
 }

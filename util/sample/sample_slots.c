@@ -68,34 +68,45 @@ static void close_on(struct sample_object *object, int slot, int cpu)
 	bpf_map_delete_elem(object->map_fds[SAMPLE_EVENTS], &idx);
 }
 
-static int put_in_place(struct sample_object *object, int slot, int cpu, int fd, int prog_fd,
-			__u32 gen)
+/* The program of a slot's next events, loaded for the first of them. */
+struct next_prog {
+	int fd; /* -1: not loaded yet */
+	__u32 gen;
+};
+
+static int put_in_place(struct sample_object *object, int slot, int cpu, int fd,
+			const struct next_prog *prog)
 {
 	__u32 idx = slot * object->nr_cpus + cpu;
 
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog->fd) ||
 	    bpf_map_update_elem(object->map_fds[SAMPLE_EVENTS], &idx, &fd, BPF_ANY))
 		return -errno;
 	crash_point__reach("sample-event-placed");
 	base_of(object, slot, cpu)->last = 0;
-	__atomic_store_n(&base_of(object, slot, cpu)->gen, gen, __ATOMIC_RELEASE);
+	__atomic_store_n(&base_of(object, slot, cpu)->gen, prog->gen, __ATOMIC_RELEASE);
 	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
 	crash_point__reach("sample-event-enabled");
 	return 0;
 }
 
-/* Return: 0; -ENODEV: the CPU is offline; other -errno. */
-static int open_on(struct sample_object *object, int slot, int cpu, int prog_fd, __u32 gen)
+/*
+ * Return: 0; -ENODEV: the CPU is offline; other -errno.
+ *
+ * @is_user: whether the session uses the slot
+ */
+static int open_on(struct sample_object *object, int slot, int cpu, const struct next_prog *prog,
+		   bool is_user)
 {
 	uint64_t rate = sample_rate__needed(object->plan, slot, cpu);
 	struct sample_base *base = base_of(object, slot, cpu);
 	__u32 epoch = leader_slots__epoch(object->leader, cpu);
 	int fd __cleanup(close_fd) = open_event(&object->plan->slot[slot], cpu, rate);
-	int err = fd < 0 ? fd : put_in_place(object, slot, cpu, fd, prog_fd, gen);
+	int err = fd < 0 ? fd : put_in_place(object, slot, cpu, fd, prog);
 
-	/* The CPU is just coming or going: try again. */
-	if (err == -ENODEV)
+	/* The CPU is just coming or going: try again. Or those that use the slot try, and may succeed. */
+	if (err == -ENODEV || (err && err != -ENOENT && !is_user))
 		return err;
 	/* After another error, too: once is enough, until something changes. */
 	base->epoch = epoch;
@@ -104,73 +115,89 @@ static int open_on(struct sample_object *object, int slot, int cpu, int prog_fd,
 	return err;
 }
 
-/* The program is loaded for the first event. */
-static int change(struct sample_object *object, int slot, int cpu, int *prog_fd, __u32 *gen)
+static int load_next(struct sample_object *object, int slot, struct next_prog *prog)
 {
+	if (prog->fd >= 0)
+		return 0;
+	prog->gen = ++object->plan->gen;
+	if (!prog->gen)
+		prog->gen = ++object->plan->gen;
+	prog->fd = sample_object__load_prog(object, slot, prog->gen);
+	return prog->fd < 0 ? prog->fd : 0;
+}
+
+static int change(struct sample_object *object, int slot, int cpu, struct next_prog *prog,
+		  bool is_user)
+{
+	int err;
+
 	close_on(object, slot, cpu);
 	if (!sample_rate__needed(object->plan, slot, cpu))
 		return 0;
-	if (*prog_fd < 0) {
-		*gen = ++object->plan->gen;
-		if (!*gen)
-			*gen = ++object->plan->gen;
-		*prog_fd = sample_object__load_prog(object, slot, *gen);
-	}
-	return *prog_fd < 0 ? *prog_fd : open_on(object, slot, cpu, *prog_fd, *gen);
+	err = load_next(object, slot, prog);
+	return err ? err : open_on(object, slot, cpu, prog, is_user);
 }
 
-static int apply_slot(struct sample_object *object, int slot, const struct cpumap *online)
+static bool is_open(const struct sample_object *object, int slot)
 {
-	int prog_fd __cleanup(close_fd) = -1;
-	int err = 0, nr_open = 0, refusal = 0;
-	__u32 gen = 0;
-
 	for (int cpu = 0; cpu < object->nr_cpus; cpu++) {
+		if (base_of(object, slot, cpu)->gen)
+			return true;
+	}
+	return false;
+}
+
+static int apply_on(struct sample_object *object, int slot, const struct cpumap *online,
+		    bool is_user)
+{
+	struct next_prog prog = {.fd = -1};
+	int err = 0, refusal = 0;
+
+	for (int cpu = 0; cpu < object->nr_cpus && !err; cpu++) {
 		if (!is_stale(object, slot, cpu) || !cpumap__has(online, cpu))
 			continue;
-		err = change(object, slot, cpu, &prog_fd, &gen);
+		err = change(object, slot, cpu, &prog, is_user);
 		/* A CPU of another kind, or one that just went offline, lacks the event. */
-		if (err == -ENODEV || err == -ENOENT)
+		if (err == -ENODEV || err == -ENOENT) {
 			refusal = err;
-		else if (err)
-			return err;
+			err = 0;
+		}
 	}
-	for (int cpu = 0; cpu < object->nr_cpus; cpu++)
-		nr_open += base_of(object, slot, cpu)->gen != 0;
-	return nr_open ? 0 : refusal;
+	close_fd(&prog.fd);
+	if (err)
+		return err;
+	return is_open(object, slot) ? 0 : refusal;
 }
 
-int sample_slots__apply(struct sample_object *object, int slot)
+int sample_slots__apply(struct sample_object *object, int slot, int sampler)
 {
+	struct sample_slot *of = &object->plan->slot[slot];
+	bool is_user = sampler >= 0 && of->users >> sampler & 1;
 	struct cpumap *online = cpumap__online();
 	int err = online ? 0 : -errno;
 
-	for (int i = 0; i < MAX_SAMPLE_SLOTS && !err; i++) {
-		if (!object->plan->slot[i].class || (slot >= 0 && i != slot))
-			continue;
-		err = apply_slot(object, i, online);
-		if (slot < 0)
-			err = 0;
-	}
+	if (!err && of->class)
+		err = apply_on(object, slot, online, is_user);
 	cpumap__delete(online);
+	/* Without users, once its events are closed, it is free. */
+	if (of->class && !of->users && !is_open(object, slot))
+		__atomic_store_n(&of->class, SAMPLE_CLASS_NONE, __ATOMIC_RELEASE);
 	return err;
 }
 
-bool sample_slots__is_stale(const struct sample_object *object)
+bool sample_slots__is_stale(const struct sample_object *object, int slot)
 {
 	struct cpumap *online = NULL;
 	bool is_any = false;
 
-	for (int slot = 0; slot < MAX_SAMPLE_SLOTS && !is_any; slot++) {
-		if (!object->plan->slot[slot].class)
+	if (!object->plan->slot[slot].class)
+		return false;
+	for (int cpu = 0; cpu < object->nr_cpus && !is_any; cpu++) {
+		if (!is_stale(object, slot, cpu))
 			continue;
-		for (int cpu = 0; cpu < object->nr_cpus && !is_any; cpu++) {
-			if (!is_stale(object, slot, cpu))
-				continue;
-			if (!online)
-				online = cpumap__online();
-			is_any = online && cpumap__has(online, cpu);
-		}
+		if (!online)
+			online = cpumap__online();
+		is_any = online && cpumap__has(online, cpu);
 	}
 	cpumap__delete(online);
 	return is_any;
@@ -317,23 +344,9 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 	return i;
 }
 
-/* Free slots without users, once their events are closed. */
-static void free_slots(struct sample_object *object)
+void sample_slots__remove_sampler(struct sample_object *object, int number)
 {
-	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
-		struct sample_slot *slot = &object->plan->slot[i];
-		bool is_open = false;
-
-		for (int cpu = 0; cpu < object->nr_cpus; cpu++)
-			is_open |= base_of(object, i, cpu)->gen != 0;
-		if (slot->class && !slot->users && !is_open)
-			__atomic_store_n(&slot->class, SAMPLE_CLASS_NONE, __ATOMIC_RELEASE);
-	}
-}
-
-/* Take a session's bits away, and its token when no event works for it any more. */
-static void take_out(struct sample_object *object, __u32 sampler)
-{
+	__u32 sampler = number;
 	struct sample_plan *plan = object->plan;
 	__u32 session = plan->sampler[sampler].session;
 
@@ -353,13 +366,6 @@ static void take_out(struct sample_object *object, __u32 sampler)
 	__atomic_store_n(&plan->sampler[sampler].token, 0, __ATOMIC_RELEASE);
 }
 
-void sample_slots__remove_sampler(struct sample_object *object, int sampler)
-{
-	take_out(object, sampler);
-	(void)sample_slots__apply(object, -1); /* or the next session does it */
-	free_slots(object);
-}
-
 bool sample_slots__has_dead(const struct sample_object *object)
 {
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
@@ -371,14 +377,12 @@ bool sample_slots__has_dead(const struct sample_object *object)
 	return false;
 }
 
-void sample_slots__repair(struct sample_object *object)
+void sample_slots__remove_dead(struct sample_object *object)
 {
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		__u32 token = object->plan->sampler[i].token;
 
 		if (token && !bpf_info__is_map_alive(token))
-			take_out(object, i);
+			sample_slots__remove_sampler(object, i);
 	}
-	(void)sample_slots__apply(object, -1);
-	free_slots(object);
 }

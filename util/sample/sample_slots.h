@@ -5,11 +5,14 @@
 /*
  * The slots of sampled events, and the sampling sessions that use them. Everything that changes something
  * needs the lock of tasks. A session can be killed between any two writes: what it leaves is undone, or
- * finished, by the next that calls sample_slots__repair().
+ * finished, by the next that calls sample_slots__remove_dead(), and sample_slots__apply() for each stale slot.
  *
  *	join	table into the map of tables, session's place: fields, then token
  *		slot: key, then class; user bit | events
- *	leave	user bits go | events; then the token
+ *	leave	user bits go, then the token | events, slot by slot
+ *
+ * Loading a program takes long (0.04 seconds on a server), and others wait for the lock a second at most. So a session
+ * gives the lock back after each slot.
  */
 
 #include "util/sample/sample_object.h"
@@ -43,23 +46,25 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 		      const struct sample_rate *rate, uint32_t needs);
 
 /**
- * sample_slots__apply() - open, replace and close events until all slots have what their users need
- * @slot: only this one; -1: all. An error of others is left to the sessions that use them
+ * sample_slots__apply() - open, replace and close a slot's events until they are as its users need them
+ * @sampler: of the session that does it; -1: none. Only if it uses the slot, events that it cannot open are given up
  *
+ * Loads a program if events are to be opened: the longest that a session does under the lock. A slot that has no
+ * user and no event any more is free.
  * Return: 0 or -errno of perf_event_open() or of the program.
  */
-int sample_slots__apply(struct sample_object *object, int slot);
+int sample_slots__apply(struct sample_object *object, int slot, int sampler);
 
-/** sample_slots__is_stale() - whether a CPU came back, or an event is not as its users need it */
-bool sample_slots__is_stale(const struct sample_object *object);
+/** sample_slots__is_stale() - whether an event on an online CPU is not as the slot's users need it; without the lock */
+bool sample_slots__is_stale(const struct sample_object *object, int slot);
 
 /** sample_slots__has_dead() - whether a session died */
 bool sample_slots__has_dead(const struct sample_object *object);
 
-/** sample_slots__remove_sampler() - a session samples no more; its events go, or slow down */
-void sample_slots__remove_sampler(struct sample_object *object, int sampler);
+/** sample_slots__remove_sampler() - a session samples no more; its slots may be stale then */
+void sample_slots__remove_sampler(struct sample_object *object, int number);
 
-/** sample_slots__repair() - the same for sessions that died, then sample_slots__apply() */
-void sample_slots__repair(struct sample_object *object);
+/** sample_slots__remove_dead() - the same for sessions that died */
+void sample_slots__remove_dead(struct sample_object *object);
 
 #endif

@@ -2,6 +2,7 @@
 #include "util/sample/sampler.h"
 
 #include "util/bperf/attr_map.h"
+#include "util/bperf/crash_point.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/session.h"
 #include "util/event/evlist.h"
@@ -24,9 +25,13 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* How often dead sessions are looked for. Their rates are given up within twice that time. */
 #define REPAIR_NS NSEC_PER_SEC
+
+/* Time for others to take the lock of tasks. */
+#define TURN_US 1000
 
 /* --- joining --- */
 
@@ -138,28 +143,9 @@ static int add_event(struct sampler *sampler, struct evsel *evsel, struct sample
 		return explain_event(sampler, evsel, event->slot);
 	sampler->slots |= 1ULL << event->slot;
 	sampler->events_of_slot[event->slot] = evsel->idx;
-	err = sample_slots__apply(&sampler->object, event->slot);
+	err = sample_slots__apply(&sampler->object, event->slot, sampler->number);
 	set_event(sampler, event);
 	return err ? explain_event(sampler, evsel, err) : 0;
-}
-
-static int add_events(struct sampler *sampler)
-{
-	struct evsel *evsel;
-	int i, err;
-
-	sampler->events = calloc(sampler->options.events->nr, sizeof(*sampler->events));
-	if (!sampler->events)
-		return -ENOMEM;
-	sampler->nr_events = sampler->options.events->nr;
-	for (i = 0; i < sampler->nr_events; i++)
-		sampler->events[i].slot = -1;
-	evlist__for_each(sampler->options.events, evsel, i) {
-		err = add_event(sampler, evsel, &sampler->events[i]);
-		if (err)
-			return err;
-	}
-	return 0;
 }
 
 /* --- opening --- */
@@ -200,40 +186,111 @@ static void explain(const struct sampler *sampler, int err)
 }
 
 /* Under the lock of tasks. */
-static int open_all(struct sampler *sampler)
+static int add_sampler(struct sampler *sampler)
 {
-	int err = sample_object__open(&sampler->object, sampler->leader);
+	int err = make_tables(sampler);
 
-	sampler->has_object = true;
-	if (err)
-		return err;
-	sample_slots__repair(&sampler->object);
-	err = make_tables(sampler);
 	if (!err) {
 		sampler->number =
 			sample_slots__add_sampler(&sampler->object, sampler->table_fd,
 						  sampler->singles.fd, sampler->options.cpus);
 		err = sampler->number < 0 ? sampler->number : 0;
 	}
-	if (err) {
+	if (err)
 		explain(sampler, err);
-		return err;
-	}
-	err = restrict_target(sampler);
-	return err ? err : add_events(sampler);
+	return err ? err : restrict_target(sampler);
 }
 
-static int open_locked(struct sampler *sampler)
+static int open_object(struct sampler *sampler)
 {
 	int err = attr_map__lock_tasks(sampler->attr_map);
 
 	if (err)
 		return err;
-	msg__hold();
-	err = open_all(sampler);
+	err = sample_object__open(&sampler->object, sampler->leader);
+	sampler->has_object = true;
+	if (!err) {
+		sample_slots__remove_dead(&sampler->object);
+		err = add_sampler(sampler);
+	}
 	attr_map__unlock_tasks(sampler->attr_map);
-	msg__release();
 	return err;
+}
+
+/*
+ * Change one slot under the lock, which takes long. Those that wait have their turn before the next one.
+ *
+ * @nr: how many this session has changed
+ */
+static int begin_turn(struct sampler *sampler, int nr, int (*lock)(struct attr_map *map))
+{
+	if (nr)
+		usleep(TURN_US);
+	return lock(sampler->attr_map);
+}
+
+static void end_turn(struct sampler *sampler)
+{
+	attr_map__unlock_tasks(sampler->attr_map);
+	crash_point__reach("sample-slot-applied");
+}
+
+static int add_events(struct sampler *sampler)
+{
+	struct evsel *evsel;
+	int i, err = 0;
+
+	sampler->events = calloc(sampler->options.events->nr, sizeof(*sampler->events));
+	if (!sampler->events)
+		return -ENOMEM;
+	sampler->nr_events = sampler->options.events->nr;
+	for (i = 0; i < sampler->nr_events; i++)
+		sampler->events[i].slot = -1;
+	evlist__for_each(sampler->options.events, evsel, i) {
+		err = begin_turn(sampler, i, attr_map__lock_tasks);
+		if (err)
+			return err;
+		err = add_event(sampler, evsel, &sampler->events[i]);
+		end_turn(sampler);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * Bring stale slots up to date. An error of others is left to them.
+ *
+ * @lock: attr_map__lock_tasks() or attr_map__try_lock_tasks(). Another session may hold it: then that one
+ *	  does this, or it is tried again
+ */
+static void apply_stale(struct sampler *sampler, int (*lock)(struct attr_map *map))
+{
+	int nr = 0;
+
+	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
+		uint64_t bit = 1ULL << slot;
+
+		if (sampler->given_up & bit || !sample_slots__is_stale(&sampler->object, slot))
+			continue;
+		if (begin_turn(sampler, nr++, lock))
+			return;
+		if (sample_slots__apply(&sampler->object, slot, sampler->number) &&
+		    !(sampler->slots & bit))
+			sampler->given_up |= bit;
+		end_turn(sampler);
+	}
+}
+
+static int open_all(struct sampler *sampler)
+{
+	int err = open_object(sampler);
+
+	if (err)
+		return err;
+	/* Slots of dead sessions, which can be needed. */
+	apply_stale(sampler, attr_map__lock_tasks);
+	return add_events(sampler);
 }
 
 int sampler__open(const struct sampler_options *options, struct sampler **out)
@@ -252,7 +309,7 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	capability__raise();
 	err = join(sampler);
 	if (!err)
-		err = open_locked(sampler);
+		err = open_all(sampler);
 	capability__lower();
 	if (err)
 		sampler__delete(sampler);
@@ -301,7 +358,6 @@ int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ra
 
 /* --- collecting --- */
 
-/* Another session may hold the lock: then it does this, or it is tried again. */
 static void repair(struct sampler *sampler)
 {
 	uint64_t now_ns = clock_ns();
@@ -310,12 +366,12 @@ static void repair(struct sampler *sampler)
 	capability__raise();
 	if (is_due)
 		sampler->repaired_ns = now_ns;
-	if (((is_due && sample_slots__has_dead(&sampler->object)) ||
-	     sample_slots__is_stale(&sampler->object)) &&
+	if (is_due && sample_slots__has_dead(&sampler->object) &&
 	    !attr_map__try_lock_tasks(sampler->attr_map)) {
-		sample_slots__repair(&sampler->object);
+		sample_slots__remove_dead(&sampler->object);
 		attr_map__unlock_tasks(sampler->attr_map);
 	}
+	apply_stale(sampler, attr_map__try_lock_tasks);
 	capability__lower();
 }
 
@@ -351,6 +407,10 @@ static void leave(struct sampler *sampler)
 	if (sampler->number >= 0 && !attr_map__lock_tasks(sampler->attr_map)) {
 		sample_slots__remove_sampler(&sampler->object, sampler->number);
 		attr_map__unlock_tasks(sampler->attr_map);
+		/* Those that still need the events may be stopped. */
+		sampler->number = -1;
+		sampler->slots = 0;
+		apply_stale(sampler, attr_map__lock_tasks);
 	}
 	(void)session__leave(sampler->leader);
 }

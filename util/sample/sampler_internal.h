@@ -36,7 +36,8 @@ struct sampler {
 	struct sample_singles singles;
 	struct sampled_event *events;
 	int nr_events;
-	uint64_t slots; /* mask */
+	uint64_t slots;	   /* mask */
+	uint64_t given_up; /* mask of slots of others that it could not bring up to date */
 	bool is_enabled;
 	uint64_t repaired_ns; /* when dead sessions were looked for */
 	int events_of_slot[MAX_SAMPLE_SLOTS];
