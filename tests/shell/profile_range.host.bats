@@ -40,6 +40,16 @@ blend_forever() {
 	done
 }
 
+@test "names of C++ need no C++ library if perf was built with libiberty" {
+	perf version --build-options | grep -q 'libiberty: \[ on' || skip "perf was built without libiberty"
+	# shellcheck disable=SC2016	# the inner shell's
+	unshare -m sh -c 'for library in $(ldconfig -p | sed -nE "s/.*(libstdc\+\+\.so\.6|libc\+\+abi\.so\.1) .*=> //p"); do
+			mount --bind /dev/null "$library" || exit
+		done
+		exec "$@"' sh perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -j --range blend::c -- blend 100000 >"$T/json"
+	[ "$(functions "$T/json")" = blend::c ]
+}
+
 @test "running processes have ranges by file, function and address" {
 	local range start
 	blend_forever

@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* abi::__cxa_demangle() of the Itanium C++ ABI. */
-typedef char *(*demangle_t)(const char *name, char *buf, size_t *len, int *status);
-
 #ifdef HAVE_LIBIBERTY
-/* Of libiberty's demangle.h, which needs GPL 3; the function itself is LGPL. 1: the name was Rust's. */
+/* Of libiberty's demangle.h, which needs GPL 3; the functions themselves are LGPL. */
+#define WITH_PARAMETERS 0x01
+#define WITH_TYPES	0x10
+
+char *cplus_demangle_v3(const char *mangled, int options);
+
+/* 1: the name was Rust's. */
 int rust_demangle_callback(const char *mangled, int options,
 			   void (*fn)(const char *part, size_t len, void *ctx), void *ctx);
 
@@ -40,12 +43,24 @@ static char *demangle_rust(const char *mangled)
 		byte_buffer__clear(&name);
 	return name.data;
 }
+
+bool demangle__init(void)
+{
+	return true;
+}
+
+static char *demangle_itanium(const char *name)
+{
+	return cplus_demangle_v3(name, WITH_PARAMETERS | WITH_TYPES);
+}
 #else
 static char *demangle_rust(const char *mangled __unused)
 {
 	return NULL;
 }
-#endif
+
+/* abi::__cxa_demangle() of the Itanium C++ ABI. */
+typedef char *(*demangle_t)(const char *name, char *buf, size_t *len, int *status);
 
 /* Set once by demangle__init(). The libraries stay loaded. */
 static demangle_t cxa_demangle;
@@ -62,6 +77,14 @@ bool demangle__init(void)
 	}
 	return cxa_demangle;
 }
+
+static char *demangle_itanium(const char *name)
+{
+	int status;
+
+	return cxa_demangle ? cxa_demangle(name, NULL, NULL, &status) : NULL;
+}
+#endif
 
 /* Rust's names end with "::h" and 16 digits, which tell crates apart and nobody reads. */
 static bool strip_hash(char *name)
@@ -115,9 +138,7 @@ static char *with_suffix(char *name, const char *suffix)
 
 static char *demangle_cxx(const char *name)
 {
-	int status;
-	char *readable =
-		cxa_demangle && is_mangled(name) ? cxa_demangle(name, NULL, NULL, &status) : NULL;
+	char *readable = is_mangled(name) ? demangle_itanium(name) : NULL;
 
 	if (readable && !strip_hash(readable))
 		strip_parameters(readable);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /**
- * demangle__init() - load the C++ library, whose demangler is used
+ * demangle__init() - load the C++ library, whose demangler is used in builds without libiberty
  *
  * Return: false if no such library is installed. Names then stay as they are.
  */
