@@ -21,6 +21,13 @@ static void check(const struct jit_dump *dump, uint64_t address)
 	assert(place.offset <= address && place.line <= INT32_MAX);
 }
 
+static void check_code(void *ctx, uint64_t start, uint64_t end, uint64_t code)
+{
+	size_t size = *(const size_t *)ctx;
+
+	assert(start < end && code <= size && end - start <= size - code);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("jit.dump", MFD_CLOEXEC), err;
@@ -37,6 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&dump, address);
 		check(&dump, address - 1);
 		check(&dump, address + 1);
+	}
+	if (!err) {
+		jit_dump__find_name(&dump, "", check_code, &size);
+		jit_dump__find_name(&dump, "f", check_code, &size);
 	}
 	jit_dump__clear(&dump);
 	close(fd);

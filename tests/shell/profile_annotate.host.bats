@@ -170,7 +170,31 @@ loop_samples() {
 	kill $pid
 	rm "/tmp/perf-$pid.map"
 	refused 22 perf profile report --annotate 'jitted loop' "$T/data" \
-		<<<"perf profile: --annotate jitted loop: the code of JIT compilers is in no file"
+		<<<"perf profile: --annotate jitted loop: the code of JIT compilers is in no file, except in a jitdump while it is profiled"
+}
+
+# jit_rows NAME LINE : the code of a function in a jitdump has samples, all in the loop, and lines of the compiler
+jit_rows() {
+	profile --annotate "$1" -p "$jit" -j -- ran 0.3 "$jit" >"$T/json"
+	jq -s -e --arg sym "$1" --argjson line "$2" '[.[] | select(.address)] | length == 3
+		and all(.dso == "[jit]" and .sym == $sym and .file == $sym + ".lang")
+		and ([.[] | .line] == [$line, $line, $line + 1])
+		and (.[2].instruction | test("^ret"))
+		and ([.[] | .percent] | add - 100 | fabs < 0.001) and .[2].samples <= .[0].samples + .[1].samples' "$T/json"
+}
+
+@test "code of a JIT compiler is read from its jitdump, also where it was moved" {
+	jit 100000 "$T" &
+	jit=$!
+	jobs_started+=("$jit")
+	wait_for grep -q 'jit-.*dump' "/proc/$jit/maps"
+	jit_rows first 10
+	jit_rows second 20
+	profile --annotate '[jit]:first' -p "$jit" -o "$T/data" -- ran 0.1 "$jit" >"$T/text"
+	grep -qE '^# first of \[jit\], first.lang, at [0-9a-f]+: [0-9,]+ samples, [0-9.]+%$' "$T/text"
+	grep -qE ' Instruction$' "$T/text"
+	refused 22 perf profile report --annotate first "$T/data" \
+		<<<"perf profile: --annotate first: the code of JIT compilers is in no file, except in a jitdump while it is profiled"
 }
 
 @test "a deleted file is read, and one that another took the place of is refused" {

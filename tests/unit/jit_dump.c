@@ -305,6 +305,47 @@ static void test_only_a_number_makes_the_name(void **state __unused)
 	assert_false(jit_dump__is_name("jit-1.dump", 9));
 }
 
+struct codes {
+	int nr;
+	char text[200]; /* "start-end bytes" of each */
+	const struct byte_buffer *file;
+};
+
+static void take_code(void *ctx, uint64_t start, uint64_t end, uint64_t code)
+{
+	struct codes *codes = ctx;
+	size_t len = strlen(codes->text);
+
+	codes->nr++;
+	snprintf(codes->text + len, sizeof(codes->text) - len, "%x-%x %.8s\n", (int)start, (int)end,
+		 codes->file->data + code);
+}
+
+static void test_code_is_found_by_name(void **state __unused)
+{
+	struct byte_buffer file = {};
+	struct codes codes = {.file = &file};
+	struct jit_dump dump;
+
+	put_header(&file);
+	put_load(&file, 0x1000, 8, 1, "one");
+	put_load(&file, 0x2000, 8, 2, "one");
+	put_load(&file, 0x3000, 9, 3, "one"); /* longer than its code */
+	put_load(&file, 0x4000, 8, 4, "one"); /* replaced from the begin on */
+	put_load(&file, 0x3fff, 8, 5, "other");
+	put_load(&file, 0x5000, 8, 6, "one"); /* replaced at the end */
+	put_load(&file, 0x5006, 8, 7, "other");
+	put_move(&file, 0x6000, 8, 1);
+	assert_int_equal(read_file_of(&file, &dump), 0);
+	jit_dump__find_name(&dump, "one", take_code, &codes);
+	assert_string_equal(codes.text, "1000-1008 code....\n2000-2008 code....\n"
+					"5000-5006 code....\n6000-6008 code....\n");
+	jit_dump__find_name(&dump, "nowhere", take_code, &codes);
+	assert_int_equal(codes.nr, 4);
+	jit_dump__clear(&dump);
+	byte_buffer__clear(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_other_files_are_refused),
 		cmocka_unit_test(test_many_overlapping_functions_are_told_apart),
 		cmocka_unit_test(test_only_a_number_makes_the_name),
+		cmocka_unit_test(test_code_is_found_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

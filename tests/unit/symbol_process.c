@@ -528,7 +528,8 @@ static int ask_for(struct symbol_process *process, int fd)
 		return symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
 					     ignore_line, NULL);
 	if (fault == TOO_MANY_PLACES)
-		return symbol_process__find(process, fd, -1, "name", ignore_place, NULL);
+		return symbol_process__find(process, SYMBOL_FILE_FIND, fd, -1, "name", ignore_place,
+					    NULL);
 	return describe(process);
 }
 

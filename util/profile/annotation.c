@@ -191,10 +191,18 @@ static struct annotated_function *add_function(struct search *search,
 static void take_place(void *ctx, uint64_t start, uint64_t end, uint64_t address)
 {
 	struct search *search = ctx;
-	const struct function_place place = {start, end, address, search->image};
+	const struct function_place place = {start, end, address, 0, search->image};
 
 	if (end > start)
 		(void)add_function(search, &place);
+}
+
+static void note_unread(struct search *search, int err)
+{
+	if (err != -ETIMEDOUT && err != -EINTR && err != -EBADMSG && err != -EPIPE)
+		return;
+	search->unread = search->path;
+	search->unread_err = -err;
 }
 
 static void search_file(struct search *search)
@@ -207,12 +215,32 @@ static void search_file(struct search *search)
 		search->unread_err = errno;
 		return;
 	}
-	err = symbol_process__find(symbols__reader(search->symbols), image->fd, image->debug_fd,
-				   search->function, take_place, search);
-	if (err == -ETIMEDOUT || err == -EINTR || err == -EBADMSG || err == -EPIPE) {
-		search->unread = search->path;
-		search->unread_err = -err;
-	}
+	err = symbol_process__find(symbols__reader(search->symbols), SYMBOL_FILE_FIND, image->fd,
+				   image->debug_fd, search->function, take_place, search);
+	note_unread(search, err);
+}
+
+static void take_jit_place(void *ctx, uint64_t start, uint64_t end, uint64_t code)
+{
+	struct search *search = ctx;
+	const struct function_place place = {start, end, start, code, search->image};
+	struct annotated_function *function = end > start ? add_function(search, &place) : NULL;
+
+	if (function)
+		function->is_jit = true;
+}
+
+/* Memory without a jitdump has no code to read. */
+static void search_jit(struct search *search)
+{
+	const struct image *dump = symbols__open_jit(search->symbols, search->image);
+
+	if (!dump || !symbols__reader(search->symbols))
+		return;
+	search->path = "[jit]";
+	note_unread(search,
+		    symbol_process__find(symbols__reader(search->symbols), SYMBOL_FILE_JIT_FIND,
+					 dump->fd, -1, search->function, take_jit_place, search));
 }
 
 /* "bpf_prog_6deef7357e7b4530_name" is the program "name". */
@@ -262,7 +290,8 @@ static void search_kernel(struct search *search, const struct symbol_table *tabl
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct symbol *symbol = &table->symbols[i];
 		const char *owner = table->names + symbol->owner;
-		const struct function_place place = {symbol->start, symbol->end, symbol->start, 0};
+		const struct function_place place = {
+			.start = symbol->start, .end = symbol->end, .address = symbol->start};
 		struct annotated_function *function;
 
 		if (symbol->is_data || (search->file && !is_owner(owner, search->file)) ||
@@ -293,11 +322,14 @@ static void search_image(struct search *search, const struct image *image)
 		search->unread = image->path;
 		search->unread_err = ESRCH;
 		search_kernel(search, kernel_of(search));
-	} else if (image->kind != IMAGE_JIT &&
-		   (!search->file ||
+	} else if (image->kind == IMAGE_JIT) {
+		if (!search->file || !strcmp(search->file, "[jit]"))
+			search_jit(search);
+	} else if ((!search->file ||
 		    !strcmp(strchr(search->file, '/') ? image->path : image__name(image),
-			    search->file)))
+			    search->file))) {
 		search_file(search);
+	}
 }
 
 /* Return: whether a sampled function of an image has the name as it is printed. */
@@ -457,7 +489,8 @@ static int report_missing(const struct search *search, const char *symbol)
 		pr_err("--annotate %s: it is inlined in the sampled code: annotate '%s'", symbol,
 		       name.name);
 	} else if (find_jit(search) >= 0) {
-		pr_err("--annotate %s: the code of JIT compilers is in no file", symbol);
+		pr_err("--annotate %s: the code of JIT compilers is in no file, except in a jitdump while it is profiled",
+		       symbol);
 	} else {
 		pr_err("--annotate %s: no sampled file has such a function, nor has the kernel",
 		       symbol);
@@ -512,6 +545,8 @@ static int read_code(struct search *search, struct annotated_function *function)
 	struct function_code *code = &function->code;
 	bool is_bpf = function->is_kernel && !strcmp(function->path, "[bpf]");
 	int err = is_bpf ? function_code__read_bpf(code, kernel_of(search), &function->place) :
+		  function->is_jit ?
+			   function_code__read_jit(code, search->symbols, &function->place) :
 		  function->is_kernel ?
 			   function_code__read_kernel(code, kernel_of(search),
 						      symbols__start_reader(search->symbols),
@@ -522,6 +557,8 @@ static int read_code(struct search *search, struct annotated_function *function)
 		err = source_text__add(
 			code, function->is_kernel ?
 				      &kernel :
+			      function->is_jit ?
+				      symbols__open_jit(search->symbols, function->place.image) :
 				      symbols__open(search->symbols, function->place.image));
 	if (!err || err == -ENOMEM || err == -EINTR)
 		return err;

@@ -25,6 +25,7 @@ struct annotated_function {
 	struct function_place place;
 	const char *name, *path;   /* of it and of its image; borrowed */
 	bool is_kernel;		   /* or a BPF program */
+	bool is_jit;		   /* code of a JIT compiler */
 	bool is_sampled;	   /* by any event */
 	struct function_code code; /* only if it is sampled and has no problem */
 	char *problem;		   /* why there are no instructions; owned; NULL: none */

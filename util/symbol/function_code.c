@@ -52,6 +52,7 @@ static int disassemble(struct function_code *code, const struct code *bytes)
 
 /* Instructions that a request asks about, with the positions in the file. */
 struct question {
+	enum symbol_file_kind names, lines; /* of the file */
 	struct function_code *code;
 	int *instructions;
 	uint64_t *positions;
@@ -94,7 +95,7 @@ static int ask(struct question *question, const struct function_place *place,
 	for (int i = 0; i < instructions->nr; i++)
 		question->positions[i] =
 			instructions->list[i].address - place->address + place->start;
-	(void)symbol_process__lines(reader, SYMBOL_FILE_LINES, files, question->positions,
+	(void)symbol_process__lines(reader, question->lines, files, question->positions,
 				    instructions->nr, take_line,
 				    question); /* without debug information there are none */
 	for (int i = 0; i < instructions->nr; i++) {
@@ -104,15 +105,17 @@ static int ask(struct question *question, const struct function_place *place,
 			instructions->list[i].target - place->address + place->start;
 		question->instructions[question->nr++] = i;
 	}
-	(void)symbol_process__name(reader, SYMBOL_FILE_ELF, files->fd, files->debug_fd,
+	(void)symbol_process__name(reader, question->names, files->fd, files->debug_fd,
 				   question->positions, question->nr, take_target, question);
 	return question->err;
 }
 
-static int add_notes(struct function_code *code, const struct function_place *place,
+static int add_notes(struct function_code *code, const struct function_place *place, bool is_jit,
 		     struct symbol_process *reader, const struct symbol_files *files)
 {
 	struct question question = {
+		.names = is_jit ? SYMBOL_FILE_JIT_DUMP : SYMBOL_FILE_ELF,
+		.lines = is_jit ? SYMBOL_FILE_JIT_LINES : SYMBOL_FILE_LINES,
 		.code = code,
 		.instructions = calloc(code->instructions.nr, sizeof(int)),
 		.positions = calloc(code->instructions.nr, sizeof(uint64_t)),
@@ -192,8 +195,51 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
-		err = add_notes(code, place, reader,
+		err = add_notes(code, place, false, reader,
 				&(struct symbol_files){image->fd, image->debug_fd, image->alt_fd});
+	return err;
+}
+
+/* --- JIT compilers --- */
+
+/* The head of a jitdump has its machine. */
+#define JIT_MACHINE_AT 12
+
+static int find_jit_machine(int fd, struct code *bytes)
+{
+	uint32_t machine;
+	int err = read_bytes(fd, &machine, sizeof(machine), JIT_MACHINE_AT);
+
+	if (err)
+		return err;
+	bytes->machine = machine;
+	bytes->is_64bit = machine != EM_386;
+	return machine <= UINT16_MAX && is_known(machine) ? 0 : -EOPNOTSUPP;
+}
+
+int function_code__read_jit(struct function_code *code, struct symbols *symbols,
+			    const struct function_place *place)
+{
+	const struct image *dump = symbols__open_jit(symbols, place->image);
+	struct code bytes = {.address = place->address, .len = place->end - place->start};
+	void *buf __cleanup(free_ptr) = NULL;
+	int err;
+
+	if (!dump)
+		return -errno;
+	if (bytes.len > DISASSEMBLER_MAX_BYTES)
+		return -E2BIG;
+	err = find_jit_machine(dump->fd, &bytes);
+	bytes.bytes = buf = malloc(bytes.len + 1);
+	if (!err && !buf)
+		err = -ENOMEM;
+	if (!err)
+		err = read_bytes(dump->fd, buf, bytes.len, place->code);
+	if (!err)
+		err = disassemble(code, &bytes);
+	if (!err)
+		err = add_notes(code, place, true, symbols__reader(symbols),
+				&(struct symbol_files){dump->fd, -1, -1});
 	return err;
 }
 
@@ -253,7 +299,8 @@ static int read_kernel(struct function_code *code, const struct kernel_file *fil
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err && file->fd >= 0)
-		err = add_notes(code, place, reader, &(struct symbol_files){file->fd, -1, -1});
+		err = add_notes(code, place, false, reader,
+				&(struct symbol_files){file->fd, -1, -1});
 	return err;
 }
 

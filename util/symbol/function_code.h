@@ -36,6 +36,7 @@ struct function_code {
 struct function_place {
 	uint64_t start, end; /* in its image, as places have them, without the end */
 	uint64_t address;    /* of the start, as in the symbol table */
+	uint64_t code;	     /* of a JIT compiler: position of the code in its jitdump */
 	int image;	     /* its number in symbols */
 };
 
@@ -46,6 +47,14 @@ struct function_place {
  */
 int function_code__read_file(struct function_code *code, struct symbols *symbols,
 			     const struct function_place *place);
+
+/**
+ * function_code__read_jit() - read a function of a JIT compiler from its jitdump
+ *
+ * Return: as above.
+ */
+int function_code__read_jit(struct function_code *code, struct symbols *symbols,
+			    const struct function_place *place);
 
 /**
  * function_code__read_bpf() - read a BPF program, or a function of one, by the address of its machine code

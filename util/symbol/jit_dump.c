@@ -49,6 +49,7 @@ struct lines_record {
 
 struct jit_function {
 	uint32_t name;		  /* position in texts */
+	uint64_t code, code_len;  /* position in the file; length 0: the file does not have it */
 	int first_line, nr_lines; /* sorted by offset */
 };
 
@@ -152,9 +153,22 @@ static int add_load(struct jit_dump *dump, uint64_t start, uint64_t size, int fu
 	return 0;
 }
 
-static int take_load(struct reader *reader, const struct load_record *record, size_t len)
+/* The code follows the name. It is believed if it ends with the record. */
+static void set_code(struct jit_function *function, const struct load_record *record,
+		     size_t name_len, uint64_t at)
 {
-	size_t name_len = len - offsetof(struct load_record, name);
+	uint64_t head = offsetof(struct load_record, name) + name_len + 1;
+
+	if (head > record->head.size || record->size != record->head.size - head)
+		return;
+	function->code = at + head;
+	function->code_len = record->size;
+}
+
+static int take_load(struct reader *reader, const struct load_record *record, size_t len,
+		     uint64_t at)
+{
+	size_t name_len = strnlen(record->name, len - offsetof(struct load_record, name));
 	struct jit_dump *dump = reader->dump;
 	struct jit_function *function;
 
@@ -163,7 +177,8 @@ static int take_load(struct reader *reader, const struct load_record *record, si
 	function = array__add(dump->functions, dump->nr_functions);
 	if (!function)
 		return -ENOMEM;
-	function->name = add_text(dump, record->name, strnlen(record->name, name_len));
+	function->name = add_text(dump, record->name, name_len);
+	set_code(function, record, name_len, at);
 	take_lines(reader, function, record->address);
 	if (record->index + 1 &&
 	    id_map__set(&reader->by_index, record->index + 1, dump->nr_functions - 1))
@@ -252,7 +267,7 @@ static int64_t take_record(struct reader *reader, uint64_t at, uint64_t end)
 	if ((size_t)len > record.head.size)
 		len = record.head.size;
 	if (record.head.kind == CODE_LOAD && (size_t)len > offsetof(struct load_record, name))
-		err = take_load(reader, &record.load, len);
+		err = take_load(reader, &record.load, len, at);
 	else if (record.head.kind == CODE_MOVE && (size_t)len >= sizeof(record.move))
 		err = take_move(reader, &record.move);
 	else if (record.head.kind == CODE_DEBUG_INFO && (size_t)len >= sizeof(record.lines))
@@ -462,6 +477,21 @@ bool jit_dump__find(const struct jit_dump *dump, uint64_t address, struct jit_pl
 		.line = line ? line->line : 0,
 	};
 	return true;
+}
+
+void jit_dump__find_name(const struct jit_dump *dump, const char *name, jit_code_fn fn, void *ctx)
+{
+	for (int i = 0; i < dump->nr_spans; i++) {
+		const struct jit_span *span = &dump->spans[i];
+		const struct jit_load *load = &dump->loads[span->load];
+		const struct jit_function *function = &dump->functions[load->function];
+
+		life_sign__show();
+		/* What a later function has left of an earlier one may begin within an instruction. */
+		if (span->start == load->start && span->end - span->start <= function->code_len &&
+		    !strcmp(text_at(dump, function->name), name))
+			fn(ctx, span->start, span->end, function->code);
+	}
 }
 
 void jit_dump__clear(struct jit_dump *dump)

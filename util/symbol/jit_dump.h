@@ -48,6 +48,12 @@ struct jit_place {
 /** jit_dump__find() - describe the function at an address; false: there is none */
 bool jit_dump__find(const struct jit_dump *dump, uint64_t address, struct jit_place *place);
 
+/* jit_code_fn - gets a range of addresses that begins with a function, and the position of its code in the file */
+typedef void (*jit_code_fn)(void *ctx, uint64_t start, uint64_t end, uint64_t code);
+
+/** jit_dump__find_name() - find the functions of a name that are still there at the end, and whose code is in the file */
+void jit_dump__find_name(const struct jit_dump *dump, const char *name, jit_code_fn fn, void *ctx);
+
 void jit_dump__clear(struct jit_dump *dump);
 
 #endif

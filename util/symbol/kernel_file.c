@@ -77,7 +77,8 @@ void kernel_file__open(struct kernel_file *file, struct symbol_process *reader)
 	file->fd = find_file(&id, reader);
 	/* The kernel may be elsewhere in memory than in the file. */
 	if (file->fd >= 0)
-		(void)symbol_process__find(reader, file->fd, -1, "_text", take_text, file);
+		(void)symbol_process__find(reader, SYMBOL_FILE_FIND, file->fd, -1, "_text",
+					   take_text, file);
 	if (!file->position)
 		kernel_file__close(file);
 }

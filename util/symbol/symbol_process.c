@@ -505,12 +505,12 @@ int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind 
 	return ask_of_each(process, &question, addresses, nr);
 }
 
-int symbol_process__find(struct symbol_process *process, int fd, int debug_fd, const char *name,
-			 place_fn fn, void *ctx)
+int symbol_process__find(struct symbol_process *process, enum symbol_file_kind kind, int fd,
+			 int debug_fd, const char *name, place_fn fn, void *ctx)
 {
 	uint64_t words[SYMBOL_MAX_NAME / sizeof(uint64_t) + 1] = {};
 	const struct question question = {
-		.kind = SYMBOL_FILE_FIND,
+		.kind = kind,
 		.fds = {fd, debug_fd, -1},
 		.addresses = words,
 		.nr = ARRAY_SIZE(words),

@@ -102,17 +102,18 @@ int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind 
 			  const struct symbol_files *files, const uint64_t *addresses, int nr,
 			  line_fn fn, void *ctx);
 
-/* place_fn - gets a function's place in its file, without the end, and its address there */
+/* place_fn - gets the members of struct symbol_place */
 typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end, uint64_t address);
 
 /**
- * symbol_process__find() - find the functions of a name in an ELF file
+ * symbol_process__find() - find the functions of a name in a file
+ * @kind: SYMBOL_FILE_FIND or SYMBOL_FILE_JIT_FIND
  * @name: as in the symbol table, or as it is printed; longer ones than SYMBOL_MAX_NAME are not found
  * @fn: is called for each; more than once if a worker died meanwhile
  *
  * Return: as symbol_process__describe().
  */
-int symbol_process__find(struct symbol_process *process, int fd, int debug_fd, const char *name,
-			 place_fn fn, void *ctx);
+int symbol_process__find(struct symbol_process *process, enum symbol_file_kind kind, int fd,
+			 int debug_fd, const char *name, place_fn fn, void *ctx);
 
 #endif

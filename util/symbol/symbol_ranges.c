@@ -82,7 +82,7 @@ static void find_places(const struct search *search, int image, struct places *p
 	if (!search->wanted->function)
 		add_place(places, 0, UINT64_MAX, 0);
 	else if (!symbols__describe(search->symbols, file))
-		(void)symbol_process__find(reader, file->fd, file->debug_fd,
+		(void)symbol_process__find(reader, SYMBOL_FILE_FIND, file->fd, file->debug_fd,
 					   search->wanted->function, add_place, places);
 }
 

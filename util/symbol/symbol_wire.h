@@ -28,6 +28,7 @@ enum symbol_file_kind {
 	SYMBOL_FILE_FIND,     /* ELF: the places of a function; its name is in place of addresses */
 	SYMBOL_FILE_JIT_DUMP, /* addresses are those of the process */
 	SYMBOL_FILE_JIT_LINES, /* the same file: source lines of addresses of the process */
+	SYMBOL_FILE_JIT_FIND,  /* the same file: the places of a function, as SYMBOL_FILE_FIND */
 	SYMBOL_FILE_LINES, /* ELF: source lines and inlined functions of positions in the file */
 };
 
@@ -56,10 +57,11 @@ struct symbol_reply {
 	struct elf_description file;
 };
 
-/* A function, by positions in its file. */
+/* A function, by positions in its file; of a JIT compiler, by addresses of the process. */
 struct symbol_place {
 	uint64_t start, end; /* without the end */
-	uint64_t address;    /* of the start, as in the symbol table */
+	uint64_t
+		address; /* of the start, as in the symbol table; of a JIT compiler, the code's position in the file */
 };
 
 /*

@@ -125,7 +125,9 @@ static uint32_t source_kind(const struct worker *worker)
 {
 	uint32_t kind = worker->request.head.kind;
 
-	return kind == SYMBOL_FILE_JIT_LINES ? SYMBOL_FILE_JIT_DUMP : kind;
+	return kind == SYMBOL_FILE_JIT_LINES || kind == SYMBOL_FILE_JIT_FIND ?
+		       SYMBOL_FILE_JIT_DUMP :
+		       kind;
 }
 
 /* Return: the kept source of the request, or a cleared place for it. */
@@ -377,23 +379,29 @@ static bool is_named(const char *name, const char *wanted)
 	return readable && !strcmp(readable, wanted);
 }
 
-static int put_place(struct worker *worker, const struct source *source, uint64_t address)
+static int put_place(struct worker *worker, const struct symbol_place *place)
+{
+	int err = 0;
+
+	if (sizeof(*place) > sizeof(worker->packet) - worker->len) {
+		err = send_packet(worker);
+		begin_packet(worker, SYMBOL_REPLY_PLACES);
+	}
+	memcpy(worker->packet + worker->len, place, sizeof(*place));
+	worker->len += sizeof(*place);
+	return err;
+}
+
+static int put_symbol(struct worker *worker, const struct source *source, uint64_t address)
 {
 	const struct symbol *symbol = symbol_table__find(&source->table, address);
 	struct symbol_place place;
-	int err = 0;
 
 	if (!symbol || !elf_segments__offset(&source->segments, address, &place.start))
 		return 0;
 	place.end = place.start + (symbol->end - address);
 	place.address = address;
-	if (sizeof(place) > sizeof(worker->packet) - worker->len) {
-		err = send_packet(worker);
-		begin_packet(worker, SYMBOL_REPLY_PLACES);
-	}
-	memcpy(worker->packet + worker->len, &place, sizeof(place));
-	worker->len += sizeof(place);
-	return err;
+	return put_place(worker, &place);
 }
 
 /* Sorting keeps one name of each address, so list the addresses before. Return: NULL without memory. */
@@ -429,9 +437,43 @@ static int put_places(struct worker *worker, int *err)
 	symbol_table__sort(&source.table);
 	begin_packet(worker, SYMBOL_REPLY_PLACES);
 	for (size_t i = 0; i < nr && !lost; i++)
-		lost = put_place(worker, &source, list[i]);
+		lost = put_symbol(worker, &source, list[i]);
 	clear_source(&source);
 	return lost ? lost : send_packet(worker);
+}
+
+struct jit_places {
+	struct worker *worker;
+	int nr, lost;
+};
+
+static void take_jit_place(void *ctx, uint64_t start, uint64_t end, uint64_t code)
+{
+	struct jit_places *places = ctx;
+
+	if (!places->lost && places->nr++ < SYMBOL_MAX_PLACES)
+		places->lost = put_place(places->worker, &(struct symbol_place){start, end, code});
+}
+
+/* Return: -errno of the socket; @err receives that of the file. */
+static int put_jit_places(struct worker *worker, int *err)
+{
+	char *name = (char *)worker->request.addresses;
+	size_t len = worker->request.head.nr * sizeof(uint64_t);
+	struct jit_places places = {.worker = worker};
+	const struct source *source;
+
+	if (!len) {
+		*err = -EINVAL;
+		return 0;
+	}
+	name[len - 1] = '\0';
+	source = get_source(worker, err);
+	if (!source)
+		return 0;
+	begin_packet(worker, SYMBOL_REPLY_PLACES);
+	jit_dump__find_name(&source->jit, name, take_jit_place, &places);
+	return places.lost ? places.lost : send_packet(worker);
 }
 
 static int send_done(struct worker *worker, const struct symbol_reply *reply)
@@ -462,6 +504,8 @@ static int answer(struct worker *worker)
 		done.is_debug_file = !err && has_debug_file(worker);
 	} else if (worker->request.head.kind == SYMBOL_FILE_FIND) {
 		lost = put_places(worker, &err);
+	} else if (worker->request.head.kind == SYMBOL_FILE_JIT_FIND) {
+		lost = put_jit_places(worker, &err);
 	} else {
 		source = get_source(worker, &err);
 		lost = !source		   ? 0 :

@@ -945,3 +945,12 @@ const struct image *symbols__open(struct symbols *symbols, int nr)
 	errno = -err;
 	return err ? NULL : image;
 }
+
+const struct image *symbols__open_jit(struct symbols *symbols, int nr)
+{
+	int dump = symbols->processes.images[nr].jit_dump;
+	int err = dump < 0 ? -ENOENT : image__open(&symbols->processes.images[dump]);
+
+	errno = -err;
+	return err ? NULL : &symbols->processes.images[dump];
+}

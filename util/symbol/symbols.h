@@ -185,6 +185,14 @@ int symbols__describe(const struct symbols *symbols, struct image *image);
  */
 const struct image *symbols__open(struct symbols *symbols, int image);
 
+/**
+ * symbols__open_jit() - open the jitdump with the code of an image
+ * @image: its number; memory of a JIT compiler
+ *
+ * Return: borrowed, with its descriptor; NULL with errno: ENOENT: there is none; others.
+ */
+const struct image *symbols__open_jit(struct symbols *symbols, int image);
+
 /** symbols__nr_lost() - records about mappings that were lost */
 uint64_t symbols__nr_lost(const struct symbols *symbols);
 
