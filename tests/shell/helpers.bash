@@ -493,6 +493,11 @@ unsampled() {
 	echo $(($(missed ns "${@:2}") / (1000000000 / $1) + $(missed hidden "${@:2}")))
 }
 
+# hidden_events : print how many events there were between the visible switches around hidden ones, of whatever task
+hidden_events() {
+	awk '$1 == "cpu" { sum += $6 } END { print sum + 0 }' "$BATS_TEST_TMPDIR/witness"
+}
+
 # begin_exits COMM : until end_exits, the kernel traces the exits of tasks of that name, and their switches.
 # Plain events of a task end in perf_event_exit_task(). Where probes are not allowed, the trace has the
 # tracepoint before it, which is right before it since Linux 6.16.

@@ -70,7 +70,7 @@ percent() {
 		[ "$(sort -u "$T/addresses" | wc -l)" = "$nr" ]
 		# The pages follow each other.
 		while read -r address; do echo $((address / size)); done <"$T/addresses" | sort -n >"$T/pages"
-		in_range $(($(tail -n 1 "$T/pages") - $(head -n 1 "$T/pages"))) $((499 - missed)) 499
+		in_range "$(awk 'NR == 1 { first = $1 } END { print $1 - first }' "$T/pages")" $((499 - missed)) 499
 	done
 }
 

@@ -58,7 +58,8 @@ has_samples() {
 	end_witness
 	# Its own start is less than 300.
 	explained 1000 1300 comm faults < <(awk -F '\t' '$1 == "entry" && $6 == "faults" { nr += $8 } END { print nr }' "$T/each")
-	[ "$(total taken.nr "$T/each")" = "$(total counted "$T/each")" ]
+	# Tasks at whose switches no program runs have no samples either.
+	in_range $(($(total counted "$T/each") - $(total taken.nr "$T/each"))) 0 "$(hidden_events)"
 	background /dev/null sh -c 'while :; do "$0" 1000; done' "$WORKLOADS/faults"
 	sampled -q -a -d 500 -F 200 page-faults >"$T/often"
 	[ "$(total period "$T/often")" = 0 ]

@@ -51,6 +51,7 @@ requirements() {
 	[ "$(excess ns pid 1)" = 1000 ]
 	[ "$(excess ns pid 10)" = 0 ]
 	[ "$(unreleased pid 11)" = 2 ]
+	[ "$(hidden_events)" = 50 ]
 }
 
 @test "a test accepts what the witness explains, and nothing else" {
