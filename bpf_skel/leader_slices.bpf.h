@@ -104,10 +104,13 @@ static __always_inline void add_difference(struct slice *slice, __u32 i,
 static long note_failed(__u32 kind, struct slice *slice)
 {
 	struct reg_scope_set *scope_set;
+	__u32 id;
 
 	if (kind >= NR_SCOPE_SET_KINDS)
 		return 1;
-	scope_set = bpf_map_lookup_elem(&scope_sets, &slice->state->scope_set[kind]);
+	/* 6.1 takes no key from memory that a global function was given. */
+	id = slice->state->scope_set[kind];
+	scope_set = bpf_map_lookup_elem(&scope_sets, &id);
 	if (scope_set)
 		__sync_fetch_and_add(&scope_set->failed, 1);
 	return 0;
