@@ -64,7 +64,8 @@ bool scope_set__is_pool_entry(const struct scope_tables *c, int scope_set);
 /**
  * scope_set__merge_into() - give up a scope set; what it counted goes to @into, which may be 0
  *
- * Return: 0; -ENOMEM when sums cannot be mapped: nothing has been changed then.
+ * Return: 0; -ENOMEM when sums cannot be mapped, -errno when carry cells cannot be made: nothing has been
+ * changed then.
  */
 int scope_set__merge_into(struct scope_tables *c, int from, int into);
 
