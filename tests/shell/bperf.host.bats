@@ -164,6 +164,49 @@ nothing_of_series() {
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
 }
 
+# waits_at DIR : strace reports that a session waits for the lock of that directory
+waits_at() {
+	grep -q "flock(.*<$1>, LOCK_EX) = ? ERESTARTSYS" "$BATS_TEST_TMPDIR/trace"
+}
+
+@test "a session that waits for its lock polls nothing: the end of the lock wakes it" {
+	require_commands strace
+	mkdir "${ATTR_MAP}_lock"
+	exec 9<"${ATTR_MAP}_lock"
+	flock 9
+	background "$BATS_TEST_TMPDIR/err" strace -y -o "$BATS_TEST_TMPDIR/trace" \
+		env PERF_TEST_LOCK_MS=300000 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a \
+		-o "$BATS_TEST_TMPDIR/out" -e cs true 9<&-
+	# It looks at the clock, and at signals.
+	wait_for waits_at "${ATTR_MAP}_lock"
+	exec 9<&-
+	wait $!
+	# From the first try, which does not wait, to the lock
+	sed -n '/LOCK_EX|LOCK_NB) = -1 EAGAIN/,/LOCK_EX) *= 0/p' "$BATS_TEST_TMPDIR/trace" >"$BATS_TEST_TMPDIR/waits"
+	cat "$BATS_TEST_TMPDIR/waits"
+	grep -q 'LOCK_EX) *= 0' "$BATS_TEST_TMPDIR/waits"
+	refute grep 'sleep\|poll\|select\|LOCK_NB) = 0' "$BATS_TEST_TMPDIR/waits"
+}
+
+# trace_locks OPTION... : count with strace; its locks and sleeps are in $BATS_TEST_TMPDIR/calls
+trace_locks() {
+	strace -y -o "$BATS_TEST_TMPDIR/trace" -e trace=flock,clock_nanosleep "$@" perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -a -o "$BATS_TEST_TMPDIR/out" -e cs true
+	grep '(' "$BATS_TEST_TMPDIR/trace" >"$BATS_TEST_TMPDIR/calls"
+}
+
+@test "a session tries the protocol's lock after 100 us, and then after twice as long each time" {
+	local calls=$BATS_TEST_TMPDIR/calls first
+	require_commands strace
+	# That lock is one for all BPF descriptors of the machine: nobody else has it in this run...
+	until trace_locks; ! grep EAGAIN "$calls"; do :; done
+	first=$(grep flock "$calls" | grep -n -m 1 'bpf-map>, LOCK_EX|LOCK_NB) *= 0' | cut -d : -f 1)
+	# ...and this session alone does not get it in the next.
+	trace_locks -e "inject=flock:error=EAGAIN:when=$first..$((first + 3))"
+	cat "$calls"
+	sed -n 's/.*clock_nanosleep(.*tv_nsec=\([0-9]*\)}.*/\1/p' "$calls" | head -n 3 | diff - <(printf '%s\n' 100000 200000 400000)
+}
+
 @test "each repeat of -r decides anew whether it can share" {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -x, -o /dev/null -e dummy true

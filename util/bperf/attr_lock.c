@@ -18,8 +18,9 @@
 /* How often a waiter looks at the clock and at pending signals; the lock itself wakes it at once. */
 #define LOOK_US 20000
 
+/* Well-behaved holders of the protocol's lock need some 100 us. Each further wait is twice as long. */
 #define PROTOCOL_TRIES	 4
-#define PROTOCOL_WAIT_US 500
+#define PROTOCOL_WAIT_US 100
 
 /* --- the holder --- */
 
@@ -208,11 +209,11 @@ bool attr_lock__try_protocol(int fd, const char *path)
 {
 	static bool has_warned;
 
-	/* Well-behaved holders need some 100 us. */
 	for (int i = 0; i < PROTOCOL_TRIES; i++) {
+		if (i)
+			usleep(PROTOCOL_WAIT_US << (i - 1));
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return true;
-		usleep(PROTOCOL_WAIT_US);
 	}
 	if (path && !has_warned)
 		warn_holder(

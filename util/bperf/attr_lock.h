@@ -41,7 +41,7 @@ int attr_lock__take(struct attr_lock *lock, const char *path, struct lock_wait *
 void attr_lock__release(struct attr_lock *lock);
 
 /**
- * attr_lock__try_protocol() - take the protocol's lock if it is free, or soon is: within 2 ms
+ * attr_lock__try_protocol() - take the protocol's lock if it is free, or soon is: within 1 ms
  * @fd: of the attr map
  * @path: of it, for a warning that names the holder, once; NULL: no warning
  *
