@@ -54,7 +54,7 @@ holds() {
 		}
 		$1 !~ /^perf-[0-9]+$/ { next }
 		{ pid = $1 }
-		match($0, /sys_flock\(fd: [0-9a-f]+, cmd: [0-9a-f]+\)/) {
+		match($0, /sys_flock\(fd: [0-9a-fx]+, cmd: [0-9a-fx]+\)/) {
 			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
 			fd[pid] = word[2]
 			cmd[pid] = word[4]
@@ -93,6 +93,7 @@ sessions() {
 	gang 3 1000 2
 	# The leader is loaded under the lock. Sessions wait for that for a second at most.
 	start_run first -a -e cs
+	echo >$TRACING/trace
 	trace 1
 	events=cs,page-faults
 	sessions
@@ -117,7 +118,7 @@ sessions() {
 	[ "$(nr_sessions)" = 1 ]
 	trace 0
 	read -r nr longest sleeps < <(holds)
-	echo "# $nr holds, the longest $longest us" >&3
+	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
 	sort -k2nr "$T/holds" >&2
 	# Each of nine sessions joins, adds events, and leaves or dies.
 	[ "$nr" -ge 24 ]
