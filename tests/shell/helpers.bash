@@ -312,6 +312,12 @@ grouping_locale() {
 	localedef -i en_US -f UTF-8 "$locales/en_US.UTF-8"
 }
 
+# complaints FILE : the messages of perf in a file, without the one about a machine that runs more programs than perf
+# can follow
+complaints() {
+	grep -v ' records of new mappings were lost: some functions have no names$' "$1" || :
+}
+
 # refused STATUS COMMAND... : the command fails with that status, and prints exactly the lines of standard
 # input to stderr, and nothing to stdout
 refused() {

@@ -95,7 +95,7 @@ serve() {
 # names OPTION... : print the sampled functions of $T/program with their lines. What perf complains about is in $T/err.
 names() {
 	profile --lines -j "$@" -- "$T/program" 3000000 2>"$T/messages" >"$T/json"
-	grep -v '^[0-9]*$' "$T/messages" >"$T/err" || : # the program prints its result
+	complaints "$T/messages" | grep -v '^[0-9]*$' >"$T/err" || : # the program prints its result
 	jq -r 'select(.dso == "program") | "\(.sym) \(.srcline // "")"' "$T/json"
 }
 
@@ -179,7 +179,7 @@ names() {
 	unshare -m sh -c 'mount --bind /dev/null "$0" && exec "$@"' "$(realpath "$(library)")" \
 		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 3000000 \
 		2>"$T/err" >"$T/text"
-	[ "$(cat "$T/err")" = "perf profile: debuginfod: libdebuginfod.so.1 cannot be loaded (elfutils): no further debug information is fetched" ]
+	[ "$(complaints "$T/err")" = "perf profile: debuginfod: libdebuginfod.so.1 cannot be loaded (elfutils): no further debug information is fetched" ]
 	grep -q 'samples stand for' "$T/text"
 }
 

@@ -143,9 +143,9 @@ adds_up() {
 	grep -q ' 2000000$' "$T/singles"
 }
 
-# reported FILE : the report of blend is complete
+# reported FILE : the report is complete
 reported() {
-	grep -qE ' blend_b$' "$1"
+	grep -qE '^ +[0-9]+\.[0-9]+% ' "$1"
 	grep -qE '^# [0-9,]+ samples stand for ' "$1"
 }
 
@@ -153,7 +153,7 @@ reported() {
 	local status=0
 	profile -F 1000 --each -o /dev/full -- blend 20000 >"$T/out" 2>"$T/err" || status=$?
 	[ "$status" = 1 ]
-	[ "$(cat "$T/err")" = "perf profile: writing /dev/full failed: No space left on device" ]
+	[ "$(complaints "$T/err")" = "perf profile: writing /dev/full failed: No space left on device" ]
 	reported "$T/out"
 	mkdir "$T/small"
 	mount -t tmpfs -o size=16k none "$T/small"
@@ -163,7 +163,7 @@ reported() {
 	cat "$T/small/x" >>"$T/left"
 	umount "$T/small"
 	diff -u <(printf '%s\n' x before) "$T/left" >&2
-	[ "$(cat "$T/err")" = "perf profile: writing $T/small/x failed: No space left on device" ]
+	[ "$(complaints "$T/err")" = "perf profile: writing $T/small/x failed: No space left on device" ]
 	reported "$T/out"
 	# SIGXFSZ would end perf without a word; the command has it as ever
 	status=0
@@ -172,7 +172,7 @@ reported() {
 		profile -F 1000 --each -o "$T/limited" -- sh -c 'blend 20000; grep SigIgn: /proc/self/status >&2' 2>"$T/err"
 	) | cat >"$T/out" || status=$?
 	grep -v SigIgn "$T/err" >"$T/lines"
-	[ "$(cat "$T/lines")" = "perf profile: writing $T/limited failed: File too large" ]
+	[ "$(complaints "$T/lines")" = "perf profile: writing $T/limited failed: File too large" ]
 	diff <(grep SigIgn: /proc/self/status) <(grep SigIgn: "$T/err")
 	[ ! -e "$T/limited" ]
 	reported "$T/out"
@@ -277,7 +277,7 @@ hindered() {
 	require_commands gcc
 	hindered
 	WRITES=$T/writes LD_PRELOAD=$T/hindered.so profile -F 5000 -j --each -o "$T/x" -- blend 50000 2>"$T/err" >"$T/json"
-	[ "$(cat "$T/err")" = "perf profile: --each: single samples cannot be sorted: Cannot allocate memory: the file has one for all equal ones, without times" ]
+	[ "$(complaints "$T/err")" = "perf profile: --each: single samples cannot be sorted: Cannot allocate memory: the file has one for all equal ones, without times" ]
 	perf profile report -j "$T/x" | diff -u "$T/json" - >&2
 	theirs script -F comm,ip,sym,period -i "$T/x" >"$T/script"
 	[ "$(sed -nE 's/^[^\t ].* ([0-9]+) *$/\1/p' "$T/script" | awk '{ sum += $1 } END { print sum }')" = "$(account .weight "$T/json")" ]
