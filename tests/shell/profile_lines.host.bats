@@ -153,6 +153,23 @@ innermost() {
 	done
 }
 
+@test "calls of another file have the names of what they call, at the addresses of objdump" {
+	require_commands objdump strip
+	printf 'int %s(int x) { return x + 1; }\n' one two three >"$T/lib.c"
+	printf 'int one(int), two(int), three(int);\nint main(int argc, char **argv) { int x = argc; for (long i = 0; i < 20000000; i++) x = three(two(one(x))); return !x; }\n' >"$T/calls.c"
+	(cd "$T" && gcc -O2 -shared -fPIC -o libcalls.so lib.c)
+	local linker function at
+	for linker in -z,lazy -z,now -z,ibtplt; do
+		(cd "$T" && gcc -O2 "-Wl,$linker" "-Wl,-rpath,$T" -o calls calls.c libcalls.so)
+		strip "$T/calls"
+		profile --no-bpf -F 4000 -o "$T/data" -- "$T/calls" >/dev/null
+		for function in one two three; do
+			at=$(objdump -d "$T/calls" | sed -nE "s/^0*([0-9a-f]+) <$function@plt>:$/\\1/p")
+			perf profile report --annotate "$function@plt" "$T/data" | grep -qF "# $function@plt of $T/calls, at $at: "
+		done
+	done
+}
+
 @test "a stripped program has the names of its compressed symbols" {
 	require_commands objcopy strip xz
 	compiled gcc mix.c program

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -248,6 +249,84 @@ static Elf_Scn *find_named(Elf *elf, const char *wanted)
 	return NULL;
 }
 
+/* --- calls of other files --- */
+
+/* How a machine lays out the section with an entry for each function that is called in another file. */
+struct plt {
+	GElf_Half machine;
+	const char *name;
+	unsigned int head, entry; /* bytes */
+};
+
+/* The first that a file has counts. Processors that check branches have a second section. */
+static const struct plt plts[] = {
+	{EM_X86_64, ".plt.sec", 0, 16},
+	{EM_X86_64, ".plt", 16, 16},
+	{EM_AARCH64, ".plt", 32, 16},
+	{EM_AARCH64, ".plt", 32, 24}, /* with authenticated pointers */
+};
+
+/* Return: the layout of a file whose relocations are as many as its entries; NULL: unknown */
+static const struct plt *find_plt(Elf *elf, const GElf_Ehdr *file, size_t nr, GElf_Shdr *header)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(plts); i++) {
+		const struct plt *plt = &plts[i];
+		Elf_Scn *section =
+			file->e_machine == plt->machine ? find_named(elf, plt->name) : NULL;
+
+		if (section && gelf_getshdr(section, header) &&
+		    header->sh_size == plt->head + nr * plt->entry)
+			return plt;
+	}
+	return NULL;
+}
+
+/* "NAME@plt", as debuggers have it. Return: its length; 0: none */
+static size_t plt_name(Elf *elf, Elf_Scn *relocations, const GElf_Shdr *header, size_t nr,
+		       char *text, size_t size)
+{
+	Elf_Scn *section = elf_getscn(elf, header->sh_link);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	GElf_Shdr symbols;
+	const char *name;
+	GElf_Rela entry;
+	GElf_Sym symbol;
+	int len;
+
+	if (!data || !gelf_getshdr(section, &symbols) || symbols.sh_type != SHT_DYNSYM ||
+	    !gelf_getrela(elf_getdata(relocations, NULL), nr, &entry) ||
+	    !gelf_getsym(data, GELF_R_SYM(entry.r_info), &symbol))
+		return 0;
+	name = elf_strptr(elf, symbols.sh_link, symbol.st_name);
+	len = name && *name ? snprintf(text, size, "%s@plt", name) : 0;
+	return len > 0 && (size_t)len < size ? len : 0;
+}
+
+/* Entries have no symbols of their own. They come in the order of their relocations. */
+static void add_plt(Elf *elf, const GElf_Ehdr *file, struct symbol_table *table)
+{
+	Elf_Scn *section = find_named(elf, ".rela.plt");
+	const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	GElf_Shdr header, code;
+	const struct plt *plt;
+	size_t nr;
+
+	if (!data || !gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
+	    !header.sh_entsize)
+		return;
+	nr = data->d_size / header.sh_entsize;
+	plt = find_plt(elf, file, nr, &code);
+	for (size_t i = 0; plt && i < nr && !table->has_failed; i++) {
+		char name[1024];
+		size_t len = plt_name(elf, section, &header, i, name, sizeof(name));
+
+		life_sign__show();
+		if (len)
+			symbol_table__add(table, code.sh_addr + plt->head + i * plt->entry,
+					  plt->entry, name, len, 0, SYMBOL_LOCAL);
+	}
+}
+
 /* Distributions leave the symbols that .dynsym lacks in a stripped file, as an ELF file compressed by xz. */
 static void add_packed(Elf *elf, struct symbol_table *table)
 {
@@ -274,6 +353,7 @@ int elf_symbols__add(int fd, struct symbol_table *table)
 	if (gelf_getehdr(elf, &file)) {
 		add_section(elf, &file, SHT_SYMTAB, table);
 		add_section(elf, &file, SHT_DYNSYM, table);
+		add_plt(elf, &file, table);
 		add_packed(elf, table);
 	}
 	elf_end(elf);
