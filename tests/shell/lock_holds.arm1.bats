@@ -24,8 +24,10 @@ teardown() {
 
 # trace 1|0 : note all locks, and the switches of sessions, from here on or no more
 trace() {
-	local name
-	echo 'prev_comm == "perf" || next_comm == "perf"' >$TRACING/events/sched/sched_switch/filter
+	local name filter=0
+	# The filter 0 is none.
+	[ "$1" = 0 ] || filter='prev_comm == "perf" || next_comm == "perf"'
+	echo "$filter" >$TRACING/events/sched/sched_switch/filter
 	for name in syscalls/sys_{enter,exit}_flock sched/sched_switch; do
 		echo "$1" >"$TRACING/events/$name/enable"
 	done
