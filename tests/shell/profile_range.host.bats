@@ -41,7 +41,7 @@ blend_forever() {
 }
 
 @test "names of C++ need no C++ library if perf was built with libiberty" {
-	perf version --build-options | grep -q 'libiberty: \[ on' || skip "perf was built without libiberty"
+	perf version --build-options | grep -q 'libiberty: \[ on' || skip_or_fail "built without libiberty"
 	# shellcheck disable=SC2016	# the inner shell's
 	unshare -m sh -c 'for library in $(ldconfig -p | sed -nE "s/.*(libstdc\+\+\.so\.6|libc\+\+abi\.so\.1) .*=> //p"); do
 			mount --bind /dev/null "$library" || exit

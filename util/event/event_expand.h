@@ -30,7 +30,7 @@ struct event_spec {
 	char *tracepoint;
 	struct event_terms terms;
 	struct perf_event_attr attr; /* numeric, breakpoint */
-	bool is_missing;	     /* set when there is no such tracepoint, or it cannot be read */
+	bool is_missing; /* set when there is no such tracepoint, or it cannot be read */
 };
 
 struct event_expansion {
