@@ -173,7 +173,7 @@ reported() {
 	) | cat >"$T/out" || status=$?
 	grep -v SigIgn "$T/err" >"$T/lines"
 	[ "$(complaints "$T/lines")" = "perf profile: writing $T/limited failed: File too large" ]
-	diff <(grep SigIgn: /proc/self/status) <(grep SigIgn: "$T/err")
+	[ "$((0x$(sed -n 's/^SigIgn:\t//p' "$T/err") >> 24 & 1))" = 0 ]	# SIGXFSZ is 25
 	[ ! -e "$T/limited" ]
 	reported "$T/out"
 }

@@ -117,7 +117,8 @@ gangs_said() {
 		done
 		# all sessions have joined, and count once each waits for its end
 		wait_for has_sessions 65
-		perf bperf list --bpf-attr-map "$ATTR_MAP" | grep -q '^65 sessions share 3 perf events for 3 events$'
+		perf bperf list --bpf-attr-map "$ATTR_MAP" >"$T/list"
+		grep -q "^65 sessions share 3 perf events for 3 events$" "$T/list" || { cat "$T/list" >&2; false; }
 		for i in "${runs[@]}"; do
 			wait_for polls "$i"
 		done
