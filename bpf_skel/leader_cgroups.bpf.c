@@ -388,6 +388,11 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	}
 	if (!css || !pool_entry)
 		return 0;
+	/* A full barrier: its other words hold from then on, since who takes it back waits for this program. */
+	if (__sync_val_compare_and_swap(&pool_entry->state, POOL_READY, POOL_READY) != POOL_READY) {
+		cgroup_clock.missed++;
+		goto call;
+	}
 	parent = look_up_cgroup((__u64)css, cgroup_offsets());
 	parent = scope_set_above(parent);
 	above = bpf_map_lookup_elem(&scope_sets, &parent);
@@ -398,7 +403,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	below = bpf_map_lookup_elem(&sets, &pool_set);
 	room = scope_set ? bpf_map_lookup_elem(&sets, &scope_set->set) : NULL;
 	if (!above || !scope_set || !cgroup || !below || !room || !below->nr ||
-	    below->nr > room->nr || !is_ready(pool_entry)) {
+	    below->nr > room->nr) {
 		cgroup_clock.missed++;
 		goto call;
 	}
