@@ -156,7 +156,7 @@ reported() {
 	[ "$(complaints "$T/err")" = "perf profile: writing /dev/full failed: No space left on device" ]
 	reported "$T/out"
 	mkdir "$T/small"
-	mount -t tmpfs -o size=16k none "$T/small"
+	mount -t tmpfs -o size=8k none "$T/small"	# of two pages one is taken
 	echo before >"$T/small/x"
 	profile -F 1000 --each -o "$T/small/x" -- blend 20000 >"$T/out" 2>"$T/err" || status=$?
 	ls -A "$T/small" >"$T/left"
@@ -168,7 +168,7 @@ reported() {
 	# SIGXFSZ would end perf without a word; the command has it as ever
 	status=0
 	(
-		ulimit -f 16
+		ulimit -f 1	# less than a file without samples
 		profile -F 1000 --each -o "$T/limited" -- sh -c 'blend 20000; grep SigIgn: /proc/self/status >&2' 2>"$T/err"
 	) | cat >"$T/out" || status=$?
 	grep -v SigIgn "$T/err" >"$T/lines"
