@@ -17,6 +17,7 @@
 #include "util/event/tool_values.h"
 #include "util/host/capability.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 #include "util/report/stat.h"
 #include "util/run/assign.h"
@@ -120,8 +121,8 @@ static int run_all(struct stat_cmd *cmd)
 		enum stat_status failed;
 
 		if (options->verbose && options->run_count > 1)
-			fprintf(cmd->run.config.env.output,
-				"[ perf stat: executing run #%d ... ]\n", i + 1);
+			fprintf(cmd->run.config.env.output, "[ %s stat: executing run #%d ... ]\n",
+				program__name(), i + 1);
 		if (!run_hook(cmd, cmd->pre, &status)) {
 			/* Print the table anyway: all rows are <not counted>. */
 			bool is_due = !i || (!options->run_count && !got_signal);

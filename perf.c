@@ -77,8 +77,11 @@ static void print_usage(FILE *to)
 {
 	fprintf(to, "\n usage: %s [--version] [--help] [OPTIONS] COMMAND [ARGS]\n\n commands:\n",
 		program__name());
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(to, "   %-10s %s\n", commands[i].name, commands[i].help);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		char *help __cleanup(free_ptr) = program__rename(commands[i].help);
+
+		fprintf(to, "   %-10s %s\n", commands[i].name, help ? help : "");
+	}
 	if (passes_on())
 		pass_on__print_help(to);
 	fprintf(to, "\n See '%s help COMMAND' for a command's options.\n\n", program__name());

@@ -3,6 +3,7 @@
 # The program goes by the name that calls it: in usage, messages and hints.
 
 load helpers
+load record
 
 T=$BATS_TEST_TMPDIR
 
@@ -45,6 +46,83 @@ prints() {
 		"$name" stat -e nosuch true 2>&1 | grep -qxF "Run '$name list' for a list of valid events"
 	done
 	prints 1 "bperf: 'x9' is not a perf command: see 'bperf help'" bperf x9
+}
+
+# called_perf : print lines of stdin that call the program perf; "of Linux" calls another
+called_perf() {
+	local commands
+	commands=$(bperf --list-cmds | xargs | tr ' ' '|')
+	grep -E "(^|[^[:alnum:]_./-])perf ($commands)\\b" | grep -v 'of Linux'
+}
+
+@test "helps name the program as it was called" {
+	local command
+	for command in $(bperf --list-cmds) "stat report" "stat record" "profile report" "bperf list" "bperf prune" "bperf verify"; do
+		# shellcheck disable=SC2086 # one word or two
+		bperf $command -h >>"$T/helps" 2>&1 || :
+	done
+	[ "$(grep -c '^ Usage: bperf ' "$T/helps")" -ge 10 ]
+	bperf help >>"$T/helps"
+	grep -q 'events to count: bperf list$' "$T/helps"
+	grep -q 'libpfm4: bperf list pfm$' "$T/helps"
+	grep -q 'Print what bperf stat record wrote' "$T/helps"
+	refute called_perf <"$T/helps"
+	SYSFS_PATH=$BATS_TEST_DIRNAME/../data/sysfs-x86 bperf list | grep -q "see EVENT SYNTAX in 'bperf help list'"
+}
+
+# gets FIRST COMMAND... : it fails, and that is its first line
+gets() {
+	local text=$1
+	shift
+	refute "$@" >"$T/out" 2>&1
+	diff <(echo "$text") <(head -n 1 "$T/out")
+}
+
+@test "reasons name the program as it was called" {
+	local data=$BATS_TEST_DIRNAME/../data
+	cd "$T"
+	gets "bperf top: true: no argument is expected (bperf profile samples commands)" bperf top true
+	SYSFS_PATH=$data/sysfs-x86 bperf stat -e cpu/event=1,freq=5/ true 2>&1 | grep -qF "'freq' is not usable in 'bperf stat'"
+	bperf stat -e cs/freq=5/ true 2>&1 | grep -qF "'freq' is not usable in 'bperf stat'"
+	SYSFS_PATH=$data/sysfs-x86 bperf stat -v -e cpu/event=1,@sink=2/ true 2>&1 | grep -qx "bperf stat: driver term '@sink' has no effect in bperf stat"
+	PERF_METRICS_PATH=$data/metrics gets "bperf stat: -T: no metric for this CPU is in the group transaction (see bperf list metricgroups; --metrics-file takes a vendor's)" \
+		bperf stat -T true
+	bperf stat record -o counts -e duration_time true >"$T/out" 2>&1
+	gets "bperf profile: counts: at byte $(($(u64 counts 40) + $(u64 counts 48))): no profile: not written by bperf profile -o" \
+		bperf profile report counts
+	[ "$(bperf stat -v -r 2 -e duration_time true 2>&1 | grep -c '\[ bperf stat: executing run #[12] ... \]')" = 2 ]
+}
+
+# literals TREE : print the texts of the sources that call the program perf. Its name gets into usage lines,
+# which begin with it, and into helps.
+literals() {
+	(
+		cd "$1"
+		sources=$(find builtin-*.c perf.c util -name '*.c')
+		# shellcheck disable=SC2086 # a list of files
+		grep -vhE '^[[:blank:]]*(/?\*|\.help = )' $sources | grep -oE '"([^"\]|\\.)*"' |
+			grep -vE '^"( +or: )?perf ' | called_perf | LC_ALL=C sort
+	)
+}
+
+# These are given to program__rename() where they are printed.
+@test "texts that call the program perf get its name before they are printed" {
+	local top=$BATS_TEST_DIRNAME/../..
+	[ -f "$top/perf.c" ] || skip "no source tree here"
+	literals "$top" >"$T/literals"
+	diff - "$T/literals" <<-'END'
+		"Print what perf stat record wrote, count by count"
+		"\npassed-on-by: perf stat with shared counters\n"
+		"no profile: not written by perf profile -o"
+		"the kernel cannot run our program at samples of probes (count them with perf stat)"
+		"the kernel cannot run our program at samples of tracepoints (count them with perf stat)"
+		"they are of all threads together (perf stat record --per-thread)"
+	END
+	# and a new one is found
+	mkdir -p "$T/tree/util"
+	printf '%s\n' 'pr_err("%s: see \"this\" (perf list)", a);' ' * see "perf list"' >"$T/tree/util/a.c"
+	touch "$T/tree/perf.c" "$T/tree/builtin-a.c"
+	[ "$(literals "$T/tree")" = '"%s: see \"this\" (perf list)"' ]
 }
 
 @test "a name that no shell would take is not repeated" {

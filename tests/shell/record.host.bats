@@ -100,8 +100,9 @@ setup() {
 			<<<"perf stat report: the counts cannot be broken down like that: they are of all threads together (perf stat record --per-thread)"
 		# the column of counters: one a CPU
 		same_again $shared --per-socket -e page-faults -p "$gang" true
-		refused 22 perf stat report -i again.data --per-thread \
-			<<<"perf stat report: the counts cannot be broken down like that: they are of all threads together (perf stat record --per-thread)"
+		ln -s "$(command -v perf)" bperf
+		refused 22 ./bperf stat report -i again.data --per-thread \
+			<<<"bperf stat report: the counts cannot be broken down like that: they are of all threads together (bperf stat record --per-thread)"
 		same_again $shared --per-thread -e page-faults,user_time -p "$gang" true
 		[ "$(perf stat report -i again.data -x, 2>&1 | grep -c page-faults)" = 3 ]
 	}

@@ -40,7 +40,7 @@ static void name_is_the_last_part_of_the_path(void **state)
 	}
 }
 
-static void usage_lines_get_the_name(void **state)
+static void texts_get_the_name(void **state)
 {
 	static const struct {
 		const char *lines, *renamed;
@@ -51,7 +51,12 @@ static void usage_lines_get_the_name(void **state)
 		 "bperf stat\n    or: bperf stat record perf.data\n"},
 		{" perf\n\nperf\n", " bperf\n\nbperf\n"},
 		{"perf.data", "perf.data"},
-		{"the perf", "the perf"},
+		{"events: perf list; (perf top) or 'perf stat'",
+		 "events: bperf list; (bperf top) or 'bperf stat'"},
+		{"in this perf.data, for perf, of superperf or /usr/bin/perf",
+		 "in this perf.data, for perf, of superperf or /usr/bin/perf"},
+		{"perf perf perf", "bperf bperf bperf"},
+		{"perfperf perf", "perfperf bperf"},
 		{"bperf stat", "bperf stat"},
 		{"", ""},
 	};
@@ -89,7 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(name_is_the_last_part_of_the_path),
-		cmocka_unit_test(usage_lines_get_the_name),
+		cmocka_unit_test(texts_get_the_name),
 		cmocka_unit_test(messages_begin_with_the_name),
 	};
 

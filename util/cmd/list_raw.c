@@ -9,6 +9,7 @@
 #include "util/cmd/list.h"
 #include "util/cmd/list_pmu.h"
 #include "util/event/pmu.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 
 /* Terms that a line shows; --details shows all. */
@@ -58,13 +59,13 @@ static void list_form(struct lister *l, const struct pmu *pmu)
 	int len = l->instances || pmu->is_core ? (int)strlen(pmu->name) : pmu__family_len(pmu);
 	char *some __cleanup(free_ptr) = form(pmu, len, MAX_TERMS);
 	char *all __cleanup(free_ptr) = form(pmu, len, INT_MAX);
+	char *desc __cleanup(free_ptr) = xasprintf(
+		"see EVENT SYNTAX in '%s help list'; --details prints all terms", program__name());
 	struct list_row row = {
 		.name = some,
 		.type = "Raw event descriptor",
 		.topic = "raw",
-		.desc = pmu->is_core ?
-				"see EVENT SYNTAX in perf-list(1); --details prints all terms" :
-				NULL,
+		.desc = pmu->is_core ? desc : NULL,
 		.encoding = all,
 	};
 

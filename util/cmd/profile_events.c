@@ -8,6 +8,7 @@
 #include "util/event/pmu_name.h"
 #include "util/host/perf_event.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 
 #include <errno.h>
@@ -81,7 +82,10 @@ int profile_events__check(struct profile_cmd *cmd)
 		const char *reason = profile_events__why_not(evsel);
 
 		if (reason) {
-			pr_err("'%s' cannot be sampled: %s", evsel->name, reason);
+			char *renamed __cleanup(free_ptr) = program__rename(reason);
+
+			pr_err("'%s' cannot be sampled: %s", evsel->name,
+			       renamed ? renamed : reason);
 			err = -EINVAL;
 		} else if (evsel__is_leader(evsel) && evsel->nr_members > 1) {
 			pr_warn("groups are not sampled together: '%s' and its members are single events",

@@ -12,6 +12,7 @@
 #include "util/host/cpumap.h"
 #include "util/host/topology.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 #include "util/report/stat.h"
 #include "util/target/thread_map.h"
@@ -100,6 +101,7 @@ static int choose_rows(struct report *report)
 {
 	struct stat_config *config = &report->cmd->run.config;
 	bool is_asked = config->options.aggr_mode != AGGR_UNSET;
+	char *renamed __cleanup(free_ptr) = NULL;
 	const char *missing;
 
 	if (!is_asked) {
@@ -120,7 +122,8 @@ static int choose_rows(struct report *report)
 			       0 :
 			       data_replay__check_rows(&report->events,
 						       config->options.aggr_mode == AGGR_THREAD);
-	pr_err("the counts cannot be broken down like that: %s", missing);
+	renamed = program__rename(missing);
+	pr_err("the counts cannot be broken down like that: %s", renamed ? renamed : missing);
 	report->status = STATUS_INVALID;
 	return -EINVAL;
 }

@@ -5,6 +5,7 @@
 #include "util/cmd/top_parse.h"
 #include "util/event/evlist.h"
 #include "util/lib/printable.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 
 #include <ctype.h>
@@ -92,7 +93,7 @@ static bool set_sort(struct top_cmd *top, const char *text)
 	if (!sort_keys__are_known(text) || sort_keys__parse(&sort, text))
 		return false;
 	if (!has_parts(top, &sort)) {
-		note(top, "samples have no cgroups: start perf top with -s cgroup");
+		note(top, "samples have no cgroups: start %s top with -s cgroup", program__name());
 		return true;
 	}
 	if (top->profile.each_cgroup)

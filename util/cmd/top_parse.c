@@ -10,6 +10,7 @@
 #include "util/event/pmu.h"
 #include "util/lib/msg.h"
 #include "util/lib/parse_options.h"
+#include "util/lib/program.h"
 #include "util/lib/terminal.h"
 #include "util/lib/util.h"
 
@@ -173,8 +174,8 @@ int top_cmd__parse(struct top_cmd *top, int argc, char **argv)
 	if (first < 0)
 		return -first;
 	if (first < argc) {
-		pr_err("%s: no argument is expected (perf profile samples commands)",
-		       shown_arg(argv[first]));
+		pr_err("%s: no argument is expected (%s profile samples commands)",
+		       shown_arg(argv[first]), program__name());
 		return STATUS_USAGE;
 	}
 	return settle(top, first, argc, argv);

@@ -6,6 +6,7 @@
 #include "util/data/thread_names.h"
 #include "util/event/evlist.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 #include "util/symbol/symbols.h"
 
@@ -33,7 +34,9 @@ struct reading {
 /* Return: -EINVAL after a message about the current record. */
 static int refuse(const struct reading *reading, const char *why)
 {
-	return data_reader__bad(reading->reader, reading->offset, "%s", why);
+	char *renamed __cleanup(free_ptr) = program__rename(why);
+
+	return data_reader__bad(reading->reader, reading->offset, "%s", renamed ? renamed : why);
 }
 
 /* --- the head --- */

@@ -2,6 +2,7 @@
 #include "util/data/reader.h"
 
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 
 #include <errno.h>
@@ -404,7 +405,7 @@ int data_reader__check_stat(const struct data_reader *reader)
 	if (reader->has_stat)
 		return 0;
 	return data_reader__bad(reader, offsetof(struct data_header, features),
-				"no counts: not written by perf stat record");
+				"no counts: not written by %s stat record", program__name());
 }
 
 const struct data_attr *data_reader__attrs(const struct data_reader *reader, int *nr)

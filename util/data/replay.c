@@ -7,6 +7,7 @@
 #include "util/event/evlist.h"
 #include "util/event/pmu.h"
 #include "util/host/cpumap.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 #include "util/target/thread_map.h"
 
@@ -437,11 +438,15 @@ int data_replay__take_round(const struct data_replay *events, struct data_record
 
 int data_replay__cut_short(const struct data_replay *events)
 {
+	uint64_t offset = data_reader__offset(events->reader);
+
+	if (!events->config.nr)
+		return data_reader__bad(events->reader, offset,
+					"no counts: not written by %s stat record",
+					program__name());
 	return data_reader__bad(
-		events->reader, data_reader__offset(events->reader), "%s",
-		events->config.nr ?
-			"the data end before the counting did: whoever wrote them was interrupted" :
-			"no counts: not written by perf stat record");
+		events->reader, offset,
+		"the data end before the counting did: whoever wrote them was interrupted");
 }
 
 void data_replay__clear(struct data_replay *events)

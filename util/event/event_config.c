@@ -13,6 +13,7 @@
 #include "util/event/pmu.h"
 #include "util/host/cpumap.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 
 /* In sysfs, events may refer to events; a deeper chain is a loop. */
@@ -238,9 +239,10 @@ static int apply_general(struct applying *a, const struct event_term *term, enum
 		config->percore = value;
 		return err;
 	case GENERAL_SAMPLING:
-		return parse_error__set(a->err, term->column,
-					xasprintf("'%s' is not usable in 'perf stat'", term->name),
-					NULL);
+		return parse_error__set(
+			a->err, term->column,
+			xasprintf("'%s' is not usable in '%s stat'", term->name, program__name()),
+			NULL);
 	default:
 		break;
 	}
@@ -451,7 +453,8 @@ static int apply_term(struct applying *a, const struct event_term *term, int dep
 
 	if (term->is_driver) {
 		/* tracing PMUs use them to record; they do not affect counting */
-		pr_verbose("driver term '@%s' has no effect in perf stat", term->name);
+		pr_verbose("driver term '@%s' has no effect in %s stat", term->name,
+			   program__name());
 		return 0;
 	}
 	if (which >= 0 && which < NR_GENERAL_USABLE) {

@@ -12,6 +12,7 @@
 #include "util/host/cpumap.h"
 #include "util/host/tracepoint.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 
 void event_spec__clear(struct event_spec *spec)
@@ -478,7 +479,8 @@ static int create_tracepoint(struct event_expansion *c, struct event_spec *spec)
 		return parse_error__set(
 			c->err, spec->terms.terms[0].column,
 			xasprintf("unknown term '%s'", spec->terms.terms[0].name),
-			strdup("Tracepoints have no terms that are usable in 'perf stat'"));
+			xasprintf("Tracepoints have no terms that are usable in '%s stat'",
+				  program__name()));
 	if (tracepoint__is_glob(spec->word) || tracepoint__is_glob(spec->tracepoint))
 		err = tracepoint__for_each(spec->word, spec->tracepoint, false, add_tracepoint,
 					   &walk);

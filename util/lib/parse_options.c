@@ -256,6 +256,8 @@ static const struct option_row *find_letter(const struct option_row *rows, int l
 
 static void print_row(const struct option_row *row)
 {
+	char *renamed __cleanup(free_ptr) = program__rename(row->help);
+	const char *help = renamed ? renamed : row->help;
 	char head[64];
 	int len = 0;
 
@@ -268,9 +270,9 @@ static void print_row(const struct option_row *row)
 		snprintf(head + len, sizeof(head) - len,
 			 row->kind == OPT_CALL_OPT ? "[=<%s>]" : " <%s>", row->arg);
 	if (strlen(head) < 26)
-		pr_text("    %-26s %s\n", head, row->help);
+		pr_text("    %-26s %s\n", head, help);
 	else
-		pr_text("    %s\n    %-26s %s\n", head, "", row->help);
+		pr_text("    %s\n    %-26s %s\n", head, "", help);
 }
 
 static void print_synopsis(const char *usage)

@@ -42,7 +42,8 @@ struct option_row {
 /**
  * parse_options__parse() - parse options up to the first other argument
  * @rows: table, ended by a row without letter and name
- * @usage: the lines after "Usage:"; program__rename() puts the name of the program in
+ * @usage: the lines after "Usage:". program__rename() puts the name of the program into them
+ *	and into the help of the rows
  * @ctx: the object that the rows' offsets and calls refer to
  *
  * Every command also has -h, --help and --list-opts. Errors and help go to stderr, the

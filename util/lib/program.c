@@ -31,41 +31,32 @@ const char *program__name(void)
 	return program_name;
 }
 
-/* Return: how many bytes of a line come before the word "perf"; -1: the line does not name it. */
-static int before_name(const char *line)
+/* Return: the first word "perf" of a text with a blank or an end behind it; NULL: there is none. */
+static const char *find_name(const char *text)
 {
-	size_t len = strspn(line, " ");
-	size_t word = strlen(DEFAULT_NAME);
+	const char *name = text;
 
-	if (!strncmp(line + len, "or: ", 4))
-		len += 4;
-	if (strncmp(line + len, DEFAULT_NAME, word) || !strchr(" \n", line[len + word]))
-		return -1;
-	return len;
+	for (; (name = strstr(name, DEFAULT_NAME)); name++) {
+		if ((name == text || strchr(" \n('", name[-1])) &&
+		    strchr(" \n", name[strlen(DEFAULT_NAME)]))
+			break;
+	}
+	return name;
 }
 
-char *program__rename(const char *lines)
+char *program__rename(const char *text)
 {
-	char *text = NULL;
+	char *renamed = NULL;
+	const char *name;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&renamed, &size);
 
 	if (!out)
 		return NULL;
-	while (*lines) {
-		size_t len = strcspn(lines, "\n");
-		int before = before_name(lines);
-
-		len += lines[len] == '\n';
-		if (before < 0)
-			fprintf(out, "%.*s", (int)len, lines);
-		else
-			fprintf(out, "%.*s%s%.*s", before, lines, program_name,
-				(int)(len - before - strlen(DEFAULT_NAME)),
-				lines + before + strlen(DEFAULT_NAME));
-		lines += len;
-	}
+	for (; (name = find_name(text)); text = name + strlen(DEFAULT_NAME))
+		fprintf(out, "%.*s%s", (int)(name - text), text, program_name);
+	fputs(text, out);
 	if (fclose(out))
-		free_ptr(&text);
-	return text;
+		free_ptr(&renamed);
+	return renamed;
 }

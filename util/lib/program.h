@@ -17,11 +17,12 @@ void program__init(const char *path);
 const char *program__name(void);
 
 /**
- * program__rename() - put the name of the program into usage lines
- * @lines: text whose lines name the program as "perf", at their begin or after "or:"
+ * program__rename() - put the name of the program into a text for people
+ * @text: names the program as "perf": a word with a blank or the end of a line behind it
  *
- * Return: the text with program__name() in place of these words; owned, NULL without memory.
+ * Texts that tell how to call the program get its name so, or by program__name(). Return: the text
+ * with program__name() in place of these words; owned, NULL without memory.
  */
-char *program__rename(const char *lines);
+char *program__rename(const char *text);
 
 #endif

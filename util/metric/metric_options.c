@@ -3,6 +3,7 @@
 
 #include "util/event/evlist.h"
 #include "util/lib/msg.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 #include "util/metric/metric_groups.h"
 
@@ -32,8 +33,8 @@ static int add_cpu_group(struct metric_options *plan, const char *option, const 
 {
 	if (metric_requests__has_group(group, &plan->options))
 		return metric_requests__add(&plan->requests, group, &plan->options);
-	pr_err("%s: no metric for this CPU is in the group %s (see perf list metricgroups; --metrics-file takes a vendor's)",
-	       option, group);
+	pr_err("%s: no metric for this CPU is in the group %s (see %s list metricgroups; --metrics-file takes a vendor's)",
+	       option, group, program__name());
 	return -ENODEV;
 }
 

@@ -3,6 +3,7 @@
 #include "util/report/display_format.h"
 
 #include "util/lib/printable.h"
+#include "util/lib/program.h"
 #include "util/lib/util.h"
 #include "util/metric/metric.h"
 #include "util/report/aggr.h"
@@ -121,8 +122,9 @@ static void print_nmi_hint(FILE *out)
 	fprintf(out,
 		"Events that were never counted may lack the counter that the NMI watchdog holds:\n"
 		"\techo 0 > /proc/sys/kernel/nmi_watchdog\n"
-		"\tperf stat ...\n"
-		"\techo 1 > /proc/sys/kernel/nmi_watchdog\n");
+		"\t%s stat ...\n"
+		"\techo 1 > /proc/sys/kernel/nmi_watchdog\n",
+		program__name());
 }
 
 static void print_footer(const struct stat_table *table)
