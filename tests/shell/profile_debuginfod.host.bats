@@ -183,6 +183,100 @@ names() {
 	grep -q 'samples stand for' "$T/text"
 }
 
+# imitated : put a library in place of libdebuginfod in $public, which does what $MODE says
+imitated() {
+	cat >"$T/imitated.c" <<-'EOS'
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/socket.h>
+		#include <time.h>
+		#include <unistd.h>
+
+		static int (*progress)(void *client, long a, long b);
+
+		static int is_mode(const char *mode) { return !strcmp(getenv("MODE"), mode); }
+
+		__attribute__((constructor)) static void begin(void)
+		{
+			if (is_mode("dead"))
+				_exit(3);
+		}
+
+		void *debuginfod_begin(void) { return &progress; }
+		void debuginfod_set_progressfn(void *client, int (*fn)(void *, long, long)) { progress = fn; }
+		void debuginfod_end(void *client) { }
+
+		/* A reply with so many descriptors. */
+		static void reply(int err, int nr_fds)
+		{
+			int fds[2] = {};
+			char control[CMSG_SPACE(sizeof(fds))] __attribute__((aligned(8))) = {};
+			struct iovec part = {&err, sizeof(err)};
+			struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+			if (nr_fds) {
+				message.msg_control = control;
+				message.msg_controllen = sizeof(control);
+				CMSG_FIRSTHDR(&message)->cmsg_level = SOL_SOCKET;
+				CMSG_FIRSTHDR(&message)->cmsg_type = SCM_RIGHTS;
+				CMSG_FIRSTHDR(&message)->cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
+				memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), fds, sizeof(fds));
+			}
+			if (sendmsg(3, &message, MSG_NOSIGNAL) < 0)
+				_exit(1);
+		}
+
+		int debuginfod_find_debuginfo(void *client, const unsigned char *id, int len, char **path)
+		{
+			time_t end = time(NULL) + 6;
+
+			for (long bytes = 0; is_mode("steady") && time(NULL) < end; usleep(20000)) {
+				if (progress(client, bytes += 4096, 0))
+					return -ETIMEDOUT;
+			}
+			if (is_mode("flood"))
+				close(creat(getenv("BEGUN"), 0644));
+			while (is_mode("flood"))
+				reply(-EINPROGRESS, 0);
+			if (is_mode("two files"))
+				reply(-ENOENT, 2);
+			return -ENOENT;
+		}
+	EOS
+	gcc -shared -fPIC -o "$public/libdebuginfod.so.1" "$T/imitated.c"
+}
+
+# with_imitated MODE FILE : sample with that library; the warnings go to FILE
+with_imitated() {
+	MODE=$1 DEBUGINFOD_TIMEOUT=1 LD_LIBRARY_PATH=$public profile --debuginfod=http://127.0.0.1:1 \
+		-- "$T/program" 1000000 2>"$2" >"$2.text"
+}
+
+@test "files that come for long are waited for, and a process in hostile hands cannot hold perf" {
+	local steady flood no_more="no further debug information is fetched"
+	stripped program
+	imitated
+	with_imitated steady "$T/steady" &
+	jobs_started+=($!)
+	steady=$!
+	with_imitated dead "$T/err"
+	grep -qxF "perf profile: debuginfod: the process that fetches files has ended: $no_more" "$T/err"
+	with_imitated "two files" "$T/err"
+	grep -qxF "perf profile: debuginfod: Protocol error: $no_more" "$T/err"
+	background "$T/flood" env MODE=flood BEGUN="$public/begun" LD_LIBRARY_PATH="$public" TMPDIR="$public" \
+		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 1000000
+	flood=$!
+	wait_for test -e "$public/begun"
+	kill -INT "$flood"
+	wait "$flood" || :
+	grep -qxF "perf profile: debuginfod: interrupted: $no_more" "$T/flood"
+	wait "$steady"
+	refute grep debuginfod "$T/steady"
+	grep -q 'samples stand for' "$T/steady.text"
+}
+
 @test "faulty servers are refused" {
 	fails_with 129 "perf profile: --debuginfod: DEBUGINFOD_URLS is not set: --debuginfod=URLS" perf profile --debuginfod -- true
 	fails_with 129 "perf profile: --debuginfod example.org: not a URL: http://, https:// or file://" \

@@ -32,7 +32,8 @@
 #define GRACE_MS 3000
 #define LOOK_MS	 100
 /* A quick fetch is not cut short by a signal. */
-#define SLOW_MS 1000
+#define SLOW_MS	  1000
+#define MAX_ERRNO 4095
 
 struct debuginfod {
 	pid_t pid;
@@ -66,7 +67,9 @@ static struct {
 
 /* The file that is fetched now. */
 static struct {
-	uint64_t begin_ns, heard_ns, silent_ns;
+	uint64_t begin_ns, silent_ns;
+	uint64_t heard_ns; /* when the server last sent so much */
+	uint64_t told_ns;  /* when perf was told that it goes on */
 	long bytes;
 	bool is_given_up;
 } current;
@@ -118,9 +121,11 @@ static int on_progress(void *client __unused, long a, long b __unused)
 
 	if (a - current.bytes >= LEAST_BYTES) {
 		current.bytes = a;
-		if (now - current.heard_ns >= NSEC_PER_SEC)
-			send_reply(-EINPROGRESS, -1);
 		current.heard_ns = now;
+		if (now - current.told_ns >= NSEC_PER_SEC) {
+			current.told_ns = now;
+			send_reply(-EINPROGRESS, -1);
+		}
 	}
 	current.is_given_up = now - current.heard_ns >= current.silent_ns ||
 			      now - current.begin_ns >= FILE_S * NSEC_PER_SEC || is_perf_gone();
@@ -136,7 +141,7 @@ static int fetch(const struct build_id *id)
 
 	if (!client)
 		return lib.begin ? -ENOMEM : -ENOSYS;
-	current.begin_ns = current.heard_ns = clock_ns();
+	current.begin_ns = current.heard_ns = current.told_ns = clock_ns();
 	current.bytes = 0;
 	current.is_given_up = false;
 	lib.set_progress(client, on_progress);
@@ -267,7 +272,7 @@ void debuginfod__stop(struct debuginfod *debuginfod)
 	free(debuginfod);
 }
 
-/* Return: 0 when there is a reply; -errno: give up. */
+/* Replies alone do not gain time: the process may be in hostile hands. Return: 0 when there is one; -errno: give up. */
 static int wait_for_reply(const struct debuginfod *debuginfod, uint64_t begin_ns)
 {
 	struct pollfd in = {.fd = debuginfod->fd, .events = POLLIN};
@@ -276,13 +281,13 @@ static int wait_for_reply(const struct debuginfod *debuginfod, uint64_t begin_ns
 	for (;;) {
 		uint64_t now = clock_ns();
 
-		if (poll(&in, 1, LOOK_MS) > 0)
-			return 0;
 		if (now - begin_ns >= SLOW_MS * NSEC_PER_MSEC && end_signals__has_any())
 			return -EINTR;
 		if (now - heard_ns >= debuginfod->silent_ms * NSEC_PER_MSEC ||
 		    now - begin_ns >= FILE_S * NSEC_PER_SEC + GRACE_MS * NSEC_PER_MSEC)
 			return -ETIMEDOUT;
+		if (poll(&in, 1, LOOK_MS) > 0)
+			return 0;
 	}
 }
 
@@ -307,7 +312,8 @@ static int take_reply(const struct debuginfod *debuginfod)
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control,
-		.msg_controllen = sizeof(control),
+		/* The kernel closes all but one descriptor: padding would have room for a second. */
+		.msg_controllen = CMSG_LEN(sizeof(int)),
 	};
 	ssize_t len = recvmsg(debuginfod->fd, &message, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *head = len == sizeof(reply) ? CMSG_FIRSTHDR(&message) : NULL;
@@ -319,7 +325,8 @@ static int take_reply(const struct debuginfod *debuginfod)
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
 	if (fd >= 0)
 		return check_file(fd);
-	return len == sizeof(reply) && reply.err < 0 ? reply.err : -EPROTO;
+	return len == sizeof(reply) && reply.err < 0 && reply.err > -MAX_ERRNO ? reply.err :
+										 -EPROTO;
 }
 
 static const char *reason(int err)
@@ -339,14 +346,13 @@ int debuginfod__fetch(struct debuginfod *debuginfod, const struct build_id *id)
 
 	if (debuginfod->fd < 0 || !id->len)
 		return -ENOENT;
-	if (send(debuginfod->fd, id, sizeof(*id), MSG_NOSIGNAL) < 0)
-		return -errno;
 	end_signals__hold(&before);
-	do {
+	fd = send(debuginfod->fd, id, sizeof(*id), MSG_NOSIGNAL) < 0 ? -errno : -EINPROGRESS;
+	while (fd == -EINPROGRESS) {
 		fd = wait_for_reply(debuginfod, begin_ns);
 		if (!fd)
 			fd = take_reply(debuginfod);
-	} while (fd == -EINPROGRESS);
+	}
 	end_signals__release(&before);
 	if (fd < 0 && fd != -ENOENT) {
 		pr_warn("debuginfod: %s: no further debug information is fetched", reason(fd));
