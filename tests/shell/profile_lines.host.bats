@@ -153,21 +153,73 @@ innermost() {
 	done
 }
 
-@test "calls of another file have the names of what they call, at the addresses of objdump" {
-	require_commands objdump strip
+# called_elsewhere : in $T/calls.c a program that calls functions of other files, one that is chosen at run time, and one
+# of its own in between, and that has a variable of each thread
+called_elsewhere() {
+	cat >"$T/calls.c" <<-'EOS'
+		static int add(int x) { return x + 1; }
+		static int (*choose(void))(int) { return add; }
+		int chosen(int) __attribute__((ifunc("choose")));
+		int one(int), two(int), three(int);
+		__thread int of_thread = 3;
+		int *get(void) { return &of_thread; }
+		int main(int argc, char **argv)
+		{
+			int x = *get() + argc;
+
+			for (long i = 0; i < 5000000; i++)
+				x = three(two(chosen(one(x))));
+			return !x;
+		}
+	EOS
 	printf 'int %s(int x) { return x + 1; }\n' one two three >"$T/lib.c"
-	printf 'int one(int), two(int), three(int);\nint main(int argc, char **argv) { int x = argc; for (long i = 0; i < 20000000; i++) x = three(two(one(x))); return !x; }\n' >"$T/calls.c"
-	(cd "$T" && gcc -O2 -shared -fPIC -o libcalls.so lib.c)
-	local linker function at
-	for linker in -z,lazy -z,now -z,ibtplt; do
-		(cd "$T" && gcc -O2 "-Wl,$linker" "-Wl,-rpath,$T" -o calls calls.c libcalls.so)
-		strip "$T/calls"
-		profile --no-bpf -F 4000 -o "$T/data" -- "$T/calls" >/dev/null
-		for function in one two three; do
-			at=$(objdump -d "$T/calls" | sed -nE "s/^0*([0-9a-f]+) <$function@plt>:$/\\1/p")
-			perf profile report --annotate "$function@plt" "$T/data" | grep -qF "# $function@plt of $T/calls, at $at: "
+}
+
+# entries_of OBJDUMP FILE : "address name" of the entries through which a file calls functions of others
+entries_of() {
+	"$1" -d "$2" | sed -nE '/^Disassembly of section \.plt(\.sec)?:$/,/^Disassembly of section \.[^p]/ {
+		/\.plt\.got:$/,/^Disassembly/d
+		/\*ABS\*|<of_thread@/d
+		s/^0*([0-9a-f]+) <(\w+@plt)>:$/0x\1 \2/p
+	}'
+}
+
+# has_entries_of_objdump TARGET OPTION... : the names are those of objdump if the program is linked so
+has_entries_of_objdump() {
+	local target=$1 function
+	shift
+	(cd "$T" && "${target}gcc" -g -O2 "$@" "-Wl,-rpath,$T" -o calls calls.c "${target}lib.so")
+	entries_of "${target}objdump" "$T/calls" >"$T/theirs"
+	for function in one two three; do
+		grep -q " $function@plt$" "$T/theirs"
+	done
+	"$LINES_DRIVER" "$T/calls" < <(cut -d ' ' -f 1 "$T/theirs") |
+		paste - - - | awk '{ sub("0x0*", "0x", $1); print $1, $2 }' | diff -u "$T/theirs" - >&2
+}
+
+@test "calls of another file have the names of what they call, at the addresses of objdump" {
+	require_commands objdump strip aarch64-linux-gnu-gcc
+	local target order at function
+	called_elsewhere
+	for target in "" aarch64-linux-gnu-; do
+		(cd "$T" && "${target}gcc" -O2 -shared -fPIC -o "${target}lib.so" lib.c)
+		for order in lazy now; do
+			has_entries_of_objdump "$target" -Wl,-z,$order
+			has_entries_of_objdump "$target" -Wl,-z,$order -no-pie
+			has_entries_of_objdump "$target" -Wl,-z,$order -shared -fPIC
 		done
 	done
+	has_entries_of_objdump aarch64-linux-gnu- -Wl,-z,lazy,-z,pac-plt -shared -fPIC
+	has_entries_of_objdump aarch64-linux-gnu- -Wl,-z,now,-z,pac-plt
+	has_entries_of_objdump "" -Wl,-z,lazy,-z,ibtplt
+	has_entries_of_objdump "" -Wl,-z,lazy -mtls-dialect=gnu2 -shared -fPIC
+	has_entries_of_objdump "" -Wl,-z,ibtplt -mtls-dialect=gnu2 -shared -fPIC
+	# also where they are sampled
+	has_entries_of_objdump "" -Wl,-z,lazy
+	strip "$T/calls"
+	profile --no-bpf -F 4000 -o "$T/data" -- "$T/calls" >/dev/null
+	read -r at function < <(grep ' two@plt$' "$T/theirs")
+	perf profile report --annotate "$function" "$T/data" | grep -qF "# $function of $T/calls, at ${at#0x}: "
 }
 
 @test "a stripped program has the names of its compressed symbols" {

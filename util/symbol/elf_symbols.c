@@ -256,74 +256,155 @@ struct plt {
 	GElf_Half machine;
 	const char *name;
 	unsigned int head, entry; /* bytes */
+	unsigned int
+		tail; /* bytes that there may be if variables of threads are found when they are used */
 };
 
-/* The first that a file has counts. Processors that check branches have a second section. */
+/* The first section that a file has counts. Processors that check branches have a second one. */
 static const struct plt plts[] = {
-	{EM_X86_64, ".plt.sec", 0, 16},
-	{EM_X86_64, ".plt", 16, 16},
-	{EM_AARCH64, ".plt", 32, 16},
-	{EM_AARCH64, ".plt", 32, 24}, /* with authenticated pointers */
+	{EM_X86_64, ".plt.sec", 0, 16, 0},
+	{EM_X86_64, ".plt", 16, 16, 16},
+	{EM_AARCH64, ".plt", 32, 16, 32},
+	{EM_AARCH64, ".plt", 32, 24, 32}, /* with authenticated pointers */
 };
 
-/* Return: the layout of a file whose relocations are as many as its entries; NULL: unknown */
-static const struct plt *find_plt(Elf *elf, const GElf_Ehdr *file, size_t nr, GElf_Shdr *header)
+/* The words with addresses of functions, one for each entry, in the same order. */
+struct plt_slots {
+	uint64_t first, last; /* addresses */
+	size_t nr;
+	bool has_tail;
+};
+
+static bool is_function_slot(const GElf_Ehdr *file, const GElf_Rela *relocation)
 {
+	uint64_t type = GELF_R_TYPE(relocation->r_info);
+
+	return file->e_machine == EM_X86_64 ?
+		       type == R_X86_64_JUMP_SLOT || type == R_X86_64_IRELATIVE :
+		       type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE;
+}
+
+/* Relocations may be in another order. Other kinds, which have no entries, are those of variables of threads. */
+static void find_slots(const GElf_Ehdr *file, Elf_Data *relocations, size_t nr,
+		       struct plt_slots *slots)
+{
+	GElf_Rela entry;
+
+	for (size_t i = 0; i < nr && gelf_getrela(relocations, i, &entry); i++) {
+		life_sign__show();
+		if (!is_function_slot(file, &entry)) {
+			slots->has_tail = true;
+			continue;
+		}
+		if (!slots->nr || entry.r_offset < slots->first)
+			slots->first = entry.r_offset;
+		if (!slots->nr || entry.r_offset > slots->last)
+			slots->last = entry.r_offset;
+		slots->nr++;
+	}
+}
+
+static bool has_layout(const struct plt *plt, const struct plt_slots *slots, uint64_t size)
+{
+	uint64_t needed = plt->head + (uint64_t)slots->nr * plt->entry;
+
+	return size == needed || (slots->has_tail && size == needed + plt->tail);
+}
+
+/* Return: the layout of a file; NULL: unknown, also if it may be either of two */
+static const struct plt *find_plt(Elf *elf, const GElf_Ehdr *file, const struct plt_slots *slots,
+				  uint64_t *address)
+{
+	const struct plt *found = NULL;
+
 	for (size_t i = 0; i < ARRAY_SIZE(plts); i++) {
 		const struct plt *plt = &plts[i];
 		Elf_Scn *section =
 			file->e_machine == plt->machine ? find_named(elf, plt->name) : NULL;
+		GElf_Shdr header;
 
-		if (section && gelf_getshdr(section, header) &&
-		    header->sh_size == plt->head + nr * plt->entry)
-			return plt;
+		if (!section || !gelf_getshdr(section, &header) ||
+		    !has_layout(plt, slots, header.sh_size))
+			continue;
+		if (found)
+			return found->entry == plt->entry ? found : NULL;
+		found = plt;
+		*address = header.sh_addr;
 	}
-	return NULL;
+	return found;
 }
 
 /* "NAME@plt", as debuggers have it. Return: its length; 0: none */
-static size_t plt_name(Elf *elf, Elf_Scn *relocations, const GElf_Shdr *header, size_t nr,
-		       char *text, size_t size)
+static size_t plt_name(Elf *elf, const GElf_Shdr *relocations, const GElf_Rela *entry, char *text,
+		       size_t size)
 {
-	Elf_Scn *section = elf_getscn(elf, header->sh_link);
+	Elf_Scn *section = elf_getscn(elf, relocations->sh_link);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	GElf_Shdr symbols;
 	const char *name;
-	GElf_Rela entry;
 	GElf_Sym symbol;
 	int len;
 
 	if (!data || !gelf_getshdr(section, &symbols) || symbols.sh_type != SHT_DYNSYM ||
-	    !gelf_getrela(elf_getdata(relocations, NULL), nr, &entry) ||
-	    !gelf_getsym(data, GELF_R_SYM(entry.r_info), &symbol))
+	    !gelf_getsym(data, GELF_R_SYM(entry->r_info), &symbol))
 		return 0;
 	name = elf_strptr(elf, symbols.sh_link, symbol.st_name);
 	len = name && *name ? snprintf(text, size, "%s@plt", name) : 0;
 	return len > 0 && (size_t)len < size ? len : 0;
 }
 
-/* Entries have no symbols of their own. They come in the order of their relocations. */
+/* A file's entries with the names that belong to them. */
+struct plt_names {
+	Elf *elf;
+	const GElf_Ehdr *file;
+	GElf_Shdr header; /* of the relocations */
+	Elf_Data *relocations;
+	size_t nr;
+	struct plt_slots slots;
+	const struct plt *plt;
+	uint64_t address; /* of the section with the entries */
+};
+
+/* Return: whether a file has entries whose names are certain. */
+static bool find_plt_names(struct plt_names *names)
+{
+	const struct plt_slots *slots = &names->slots;
+	Elf_Scn *section = find_named(names->elf, ".rela.plt");
+
+	names->relocations = section ? elf_getdata(section, NULL) : NULL;
+	if (!names->relocations || !gelf_getshdr(section, &names->header) ||
+	    names->header.sh_type != SHT_RELA || !names->header.sh_entsize)
+		return false;
+	names->nr = names->relocations->d_size / names->header.sh_entsize;
+	find_slots(names->file, names->relocations, names->nr, &names->slots);
+	/* A slot without an entry would make the names of others wrong. */
+	if (!slots->nr || slots->last - slots->first != (slots->nr - 1) * sizeof(uint64_t))
+		return false;
+	names->plt = find_plt(names->elf, names->file, slots, &names->address);
+	return names->plt;
+}
+
+/* Entries have no symbols of their own. */
 static void add_plt(Elf *elf, const GElf_Ehdr *file, struct symbol_table *table)
 {
-	Elf_Scn *section = find_named(elf, ".rela.plt");
-	const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
-	GElf_Shdr header, code;
-	const struct plt *plt;
-	size_t nr;
+	struct plt_names names = {.elf = elf, .file = file};
 
-	if (!data || !gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
-	    !header.sh_entsize)
+	if (!find_plt_names(&names))
 		return;
-	nr = data->d_size / header.sh_entsize;
-	plt = find_plt(elf, file, nr, &code);
-	for (size_t i = 0; plt && i < nr && !table->has_failed; i++) {
+	for (size_t i = 0; i < names.nr && !table->has_failed; i++) {
 		char name[1024];
-		size_t len = plt_name(elf, section, &header, i, name, sizeof(name));
+		GElf_Rela entry;
+		uint64_t at;
+		size_t len;
 
 		life_sign__show();
+		if (!gelf_getrela(names.relocations, i, &entry) || !is_function_slot(file, &entry))
+			continue;
+		at = (entry.r_offset - names.slots.first) / sizeof(uint64_t) * names.plt->entry;
+		len = plt_name(elf, &names.header, &entry, name, sizeof(name));
 		if (len)
-			symbol_table__add(table, code.sh_addr + plt->head + i * plt->entry,
-					  plt->entry, name, len, 0, SYMBOL_LOCAL);
+			symbol_table__add(table, names.address + names.plt->head + at,
+					  names.plt->entry, name, len, 0, SYMBOL_LOCAL);
 	}
 }
 
