@@ -254,6 +254,13 @@ void scope__remove(struct bperf_leader *leader, int session)
 	scope__remove_kind(leader, session, SCOPE_SET_CGROUP);
 }
 
+void scope__abandon(struct bperf_leader *leader, int session)
+{
+	end_scopes(leader, session, SCOPE_SET_TASK, false);
+	end_scopes(leader, session, SCOPE_SET_CGROUP, false);
+	leader->registry->session[session].nr_seen = 0;
+}
+
 bool scope__has(const struct bperf_leader *leader, int session)
 {
 	return cgroup_pool__watches(leader, session) ||

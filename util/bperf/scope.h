@@ -37,6 +37,9 @@ void scope__drop(struct bperf_leader *leader, int scope);
 void scope__remove(struct bperf_leader *leader, int session);
 void scope__remove_kind(struct bperf_leader *leader, int session, enum scope_set_kind kind);
 
+/** scope__abandon() - leave all scopes of a session to NO_SESSION: at once, when no other session is left */
+void scope__abandon(struct bperf_leader *leader, int session);
+
 /** scope__repair() - remove the scopes of sessions that died */
 void scope__repair(struct bperf_leader *leader);
 

@@ -237,7 +237,11 @@ int session__add_events(struct bperf_leader *leader, const struct attr_key *keys
 	return err ? err : first;
 }
 
-static int leave_scopes(struct bperf_leader *leader)
+/*
+ * The last session that @ends takes the tables with it, so it leaves its scopes as they are. Should another
+ * session come just now, or followers keep the leader, the next session removes them.
+ */
+static int leave_scopes(struct bperf_leader *leader, bool ends)
 {
 	bool has_own = scope__has(leader, leader->session);
 	int err = 0;
@@ -249,8 +253,12 @@ static int leave_scopes(struct bperf_leader *leader)
 			attr_map__try_lock_tasks(leader->attr_map);
 	if (err)
 		return has_own ? err : 0;
-	scope__repair(leader);
-	scope__remove(leader, leader->session);
+	if (ends && registry__nr_sessions(leader->registry) <= 1) {
+		scope__abandon(leader, leader->session);
+	} else {
+		scope__repair(leader);
+		scope__remove(leader, leader->session);
+	}
 	leader_links__leave(leader);
 	attr_map__unlock_tasks(leader->attr_map);
 	return 0;
@@ -261,7 +269,7 @@ int session__leave_scopes(struct bperf_leader *leader)
 	int err;
 
 	capability__raise();
-	err = leave_scopes(leader);
+	err = leave_scopes(leader, false);
 	capability__lower();
 	return err;
 }
@@ -274,7 +282,9 @@ int session__leave(struct bperf_leader *leader)
 
 	if (leader->session < 0)
 		return 0;
-	err = session__leave_scopes(leader);
+	capability__raise();
+	err = leave_scopes(leader, true);
+	capability__lower();
 	foreign_followers__look(leader);
 	if (!err)
 		err = attr_map__relock(leader->attr_map);

@@ -330,12 +330,18 @@ int cgroup_fs__chain(const struct cgroup_fs *fs, const char *dir, uint64_t *ids,
 	}
 }
 
+/*
+ * The kernel looks at the cgroup before it refuses the depth of the stack. An event that it opens would have
+ * it wait for a grace period, if no event of tasks or cgroups was open in the last second.
+ */
 bool cgroup_fs__lacks_controller(const char *dir)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_CALLCHAIN,
+		.sample_max_stack = UINT16_MAX,
 	};
 	int cgroup __cleanup(close_fd) = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int event __cleanup(close_fd) = -1;
