@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 19
+#define LEADER_LAYOUT 20
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -282,7 +282,7 @@ struct reg_scope_set {
 	__u32 scope;	/* its highest scope */
 	__u32 child;	/* scope set of its tasks' children: its scopes that inherit */
 	__u32 set;	/* events counted in it */
-	__u32 cell;	/* its first cell; one per event of the set, all in one carry_block */
+	__u32 cell;	/* its first cell; one per event of the set, all in one chunk */
 	__u32 members;	/* live tasks in it now, or after their exec; programs write it */
 	/* Slices in which an event could not be read: nothing else may show that they were. Only a
 	 * change means something; programs add to it */
@@ -371,8 +371,9 @@ static_assert(MAX_SETS <= 1 << 16, "reg_scope_set.pool_set");
 static_assert(sizeof(struct transition_pair) == 8, "mapped as one table");
 static_assert(MAX_SCOPE_SETS <= TO_WANTED, "transition.to");
 static_assert(sizeof(struct cpu_state) == 128 + MAX_EVENTS * 46, "shared layout");
-static_assert(SET_EVENTS <= CARRY_CELLS, "a set's cells have their carry cells in one map");
-static_assert(CHUNK_CELLS % CARRY_CELLS == 0, "they lie in one chunk");
+static_assert(SET_EVENTS <= CHUNK_CELLS, "a set's cells lie in one chunk");
+static_assert(CHUNK_CELLS % CARRY_CELLS == 0,
+	      "carry cells in one map have their cells in one chunk");
 #endif
 
 #endif

@@ -423,12 +423,12 @@ static void a_dropped_scope_belongs_to_no_session(void **state)
 	assert_int_equal(add_cgroup_scope(world, 1, 7), scope);
 }
 
-/* Where the cells of the n-th set of three events lie: no set has its carry cells in two maps. */
+/* Where the cells of the n-th set of three events lie: no set is in two chunks. */
 static int nth_cell_of_three(int n)
 {
-	const int nr = CARRY_CELLS / 3;
+	const int nr = CHUNK_CELLS / 3;
 
-	return n / nr * CARRY_CELLS + 3 * (n % nr);
+	return n / nr * CHUNK_CELLS + 3 * (n % nr);
 }
 
 static void freed_cells_among_many_are_used_again(void **state)

@@ -34,6 +34,7 @@ struct world {
 	struct carry_block *carry[NR_CARRIES];
 	int nr_chunks_made;
 	int fail_chunk; /* errno of the next call, or 0 for success */
+	bool is_poor;	/* nothing that is there can be mapped */
 	struct task task[NR_TASKS];
 	__u64 model[NR_MODELS][NR_SLOTS];
 	__u32 living; /* a bit per scope */
@@ -62,7 +63,11 @@ static inline struct sum_block *fake_block(void *ctx, int chunk, int cpu)
 
 	assert_in_range(chunk, 0, MAX_CHUNKS - 1);
 	assert_in_range(cpu, 0, NR_CPUS - 1);
-	return chunk < NR_CHUNKS && world->chunk[chunk] ? &world->chunk[chunk][cpu] : NULL;
+	errno = ENOENT;
+	if (chunk >= NR_CHUNKS || !world->chunk[chunk])
+		return NULL;
+	errno = ENOMEM;
+	return world->is_poor ? NULL : &world->chunk[chunk][cpu];
 }
 
 static inline int fake_add_chunk(void *ctx, int chunk)
@@ -86,7 +91,11 @@ static inline struct carry_block *fake_carry(void *ctx, int place, int cpu)
 
 	assert_in_range(place, 0, MAX_CARRIES - 1);
 	assert_in_range(cpu, 0, NR_CPUS - 1);
-	return place < NR_CARRIES && world->carry[place] ? &world->carry[place][cpu] : NULL;
+	errno = ENOENT;
+	if (place >= NR_CARRIES || !world->carry[place])
+		return NULL;
+	errno = ENOMEM;
+	return world->is_poor ? NULL : &world->carry[place][cpu];
 }
 
 static inline int fake_add_carry(void *ctx, int place)
@@ -96,8 +105,10 @@ static inline int fake_add_carry(void *ctx, int place)
 	if (world->fail_chunk)
 		return -world->fail_chunk;
 	assert_in_range(place, 0, NR_CARRIES - 1);
-	/* A session that died before it named them leaves none. */
-	assert_false(world->reg->carry_ids[place]);
+	if (world->reg->carry_ids[place] && !fake_carry(world, place, 0) && errno != ENOENT)
+		return -errno;
+	/* They are made only where there are none; a session that died before it named them leaves none. */
+	assert_true(!world->reg->carry_ids[place] || !world->carry[place]);
 	free(world->carry[place]);
 	world->carry[place] = calloc(NR_CPUS, sizeof(struct carry_block));
 	fake_step("carry-made");
@@ -399,8 +410,8 @@ static inline void check_cells(const struct world *world)
 
 		if (scope_set->state != REG_READY || !nr)
 			continue;
-		assert_int_equal(scope_set->cell / CARRY_CELLS,
-				 (scope_set->cell + nr - 1) / CARRY_CELLS);
+		assert_int_equal(scope_set->cell / CHUNK_CELLS,
+				 (scope_set->cell + nr - 1) / CHUNK_CELLS);
 		assert_non_null(fake_block((void *)world, scope_set->cell / CHUNK_CELLS, 0));
 		for (__u32 n = 0; n < nr; n++)
 			assert_false(used[scope_set->cell + n]++);

@@ -18,25 +18,37 @@ static size_t chunk_size(const struct bperf_leader *leader, enum sum_map kind)
 	return bpf_info__page_up(leader->nr_cpus * leader_parts__chunk_bytes(kind));
 }
 
-/* Others can have made it while we were counting. Return: NULL: there is none, or it cannot be mapped. */
+static int open_chunk(__u32 id)
+{
+	int fd;
+
+	capability__raise();
+	fd = id ? bpf_map_get_fd_by_id(id) : -ENOENT;
+	capability__lower();
+	return fd;
+}
+
+/*
+ * Others can have made it while we were counting. Return: NULL with errno: ENOENT: there is none, or it was one
+ * of another leader.
+ */
 static void *map_chunk(const struct bperf_leader *leader, enum sum_map kind, __u32 id)
 {
-	int fd __cleanup(close_fd) = -1;
+	int fd __cleanup(close_fd) = open_chunk(id);
+	int err = fd < 0 ? fd : leader_parts__check_chunk(fd, kind, leader->nr_cpus);
+	void *chunk = NULL;
 
-	if (!id)
-		return NULL;
-	capability__raise();
-	fd = bpf_map_get_fd_by_id(id);
-	capability__lower();
-	return fd < 0 || leader_parts__check_chunk(fd, kind, leader->nr_cpus) ?
-		       NULL :
-		       bpf_info__map_memory(fd, chunk_size(leader, kind), PROT_READ | PROT_WRITE);
+	errno = err == -EPROTO ? ENOENT : -err;
+	if (!err)
+		chunk = bpf_info__map_memory(fd, chunk_size(leader, kind), PROT_READ | PROT_WRITE);
+	return chunk;
 }
 
 static struct sum_block *find_block(void *ctx, int chunk, int cpu)
 {
 	struct bperf_leader *leader = ctx;
 
+	errno = ENOENT;
 	if (chunk < 0 || chunk >= MAX_CHUNKS || cpu < 0 || cpu >= leader->nr_cpus)
 		return NULL;
 	if (!leader->chunks[chunk])
@@ -53,6 +65,7 @@ static struct carry_block *find_carry(void *ctx, int place, int cpu)
 {
 	struct bperf_leader *leader = ctx;
 
+	errno = ENOENT;
 	if (place < 0 || place >= MAX_CARRIES || cpu < 0 || cpu >= leader->nr_cpus)
 		return NULL;
 	if (!leader->carries[place])
@@ -109,12 +122,6 @@ static int make_step(const struct bperf_leader *leader, int chunk, struct new_ch
 	return new->nr ? 0 : err;
 }
 
-/* Return: whether a chunk is there that this session cannot map. Others can, and would go on with it. */
-static bool is_alive(__u32 id)
-{
-	return id && bpf_info__is_map_alive(id);
-}
-
 /* The map of maps keeps them; a chunk stays as long as the leader. */
 static int add_chunk(void *ctx, int chunk)
 {
@@ -123,8 +130,11 @@ static int add_chunk(void *ctx, int chunk)
 	__u32 nr;
 	int err;
 
-	if (is_alive(leader->registry->chunk_ids[chunk]))
-		return -ENOMEM;
+	/* Others can map one that this session cannot, and would go on with it. */
+	if (find_block(leader, chunk, 0))
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
 	err = make_step(leader, chunk, &new);
 	if (err)
 		return err;
@@ -134,7 +144,7 @@ static int add_chunk(void *ctx, int chunk)
 		return -errno;
 	for (int i = 0; i < new.nr; i++)
 		leader->registry->chunk_ids[new.place[i]] = new.id[i];
-	return find_block(leader, chunk, 0) ? 0 : -ENOMEM;
+	return find_block(leader, chunk, 0) ? 0 : -errno;
 }
 
 /* Programs do not look them up: on_switch keeps them. */
@@ -144,8 +154,10 @@ static int add_carry(void *ctx, int place)
 	int fd __cleanup(close_fd) = -1, err;
 	__u32 id;
 
-	if (is_alive(leader->registry->carry_ids[place]))
-		return -ENOMEM;
+	if (find_carry(leader, place, 0))
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
 	fd = leader_parts__new_chunk(SUM_CARRIES, leader->nr_cpus);
 	err = fd < 0 ? fd : bpf_info__map_id(fd, &id);
 	if (err)
@@ -154,7 +166,7 @@ static int add_carry(void *ctx, int place)
 		return -errno;
 	crash_point__reach("carry-made");
 	__atomic_store_n(&leader->registry->carry_ids[place], id, __ATOMIC_RELEASE);
-	return find_carry(leader, place, 0) ? 0 : -ENOMEM;
+	return find_carry(leader, place, 0) ? 0 : -errno;
 }
 
 /* --- for the leader --- */

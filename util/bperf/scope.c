@@ -311,7 +311,9 @@ void scope__repair(struct bperf_leader *leader)
 
 	if (bperf_leader__map_scopes(leader))
 		return;
-	scope_set__repair(&leader->scope_sets);
+	/* Sums cannot be mapped: nothing can be merged here, and a session with more memory repairs. */
+	if (scope_set__repair(&leader->scope_sets))
+		return;
 	/* The last session that counted tasks died: nothing follows them any more. */
 	if (has_scopes(leader, -1, SCOPE_SET_TASK) && !leader_links__are_alive(leader, LINKS_TASKS))
 		leader_tasks__purge(leader);

@@ -97,7 +97,7 @@ static int cells_to_search(const struct scope_tables *c, __u32 nr_scope_sets)
 	return last < MAX_CELLS ? last : MAX_CELLS;
 }
 
-/* The first gap between the cells of scope sets that is large enough, with its carry cells in one map. */
+/* The first gap between the cells of scope sets in one chunk that is large enough. */
 static int find_cells(struct scope_tables *c, int nr)
 {
 	static const int word_bits = 64;
@@ -119,7 +119,7 @@ static int find_cells(struct scope_tables *c, int nr)
 			len = 0;
 			continue;
 		}
-		if (cell % CARRY_CELLS == 0)
+		if (cell % CHUNK_CELLS == 0)
 			len = 0;
 		len = used[cell / word_bits] >> cell % word_bits & 1 ? 0 : len + 1;
 		if (len == nr)
@@ -325,12 +325,17 @@ static void add(struct sum *to, const struct sum *what)
 	to->running_ns += what->running_ns;
 }
 
+/* The carry cells of one chunk lie in so many maps. */
+#define CHUNK_CARRIES (CHUNK_CELLS / CARRY_CELLS)
+
 /* Where the cells of a scope set are on a CPU. */
 struct cells {
-	struct sum_block *block;     /* NULL: they cannot be mapped */
-	struct carry_block *carries; /* NULL: all are 0 */
+	struct sum_block *block;		    /* NULL: as err says */
+	struct carry_block *carries[CHUNK_CARRIES]; /* by place in the chunk; NULL: all are 0 */
 	__u32 first;
+	__u32 nr;
 	__u32 carry; /* the copy that holds */
+	int err;     /* 0; -ENOENT: some do not exist any more; otherwise: some cannot be mapped */
 };
 
 static bool has_carries(const struct scope_tables *c, __u32 place)
@@ -338,20 +343,46 @@ static bool has_carries(const struct scope_tables *c, __u32 place)
 	return __atomic_load_n(&c->reg->carry_ids[place], __ATOMIC_ACQUIRE);
 }
 
+/* The first place of a chunk's carry cells. */
+static __u32 first_place(const struct cells *cells)
+{
+	return cells->first / CHUNK_CELLS * CHUNK_CARRIES;
+}
+
+/* Return: whether some of the cells have their carry cells at the i-th place of the chunk. */
+static bool is_at(const struct cells *cells, __u32 i)
+{
+	__u32 first = cells->first % CHUNK_CELLS;
+
+	return cells->nr && i >= first / CARRY_CELLS && i <= (first + cells->nr - 1) / CARRY_CELLS;
+}
+
+static void note_failure(struct cells *cells)
+{
+	if (!cells->err || cells->err == -ENOENT)
+		cells->err = -errno;
+}
+
 static struct cells cells_of(const struct scope_tables *c, int scope_set, int cpu)
 {
 	struct cells cells = {
 		.first = shared_id(&c->scope_set[scope_set].cell, MAX_CELLS),
+		.nr = scope_set_nr(c, scope_set),
 		.carry = c->scope_set[scope_set].carry & 1,
 	};
-	__u32 place = cells.first / CARRY_CELLS;
 
-	if (has_carries(c, place)) {
-		cells.carries = c->carry(c->ctx, place, cpu);
-		if (!cells.carries)
-			return cells;
-	}
 	cells.block = c->block(c->ctx, cells.first / CHUNK_CELLS, cpu);
+	if (!cells.block)
+		note_failure(&cells);
+	for (__u32 i = 0; i < CHUNK_CARRIES; i++) {
+		__u32 place = first_place(&cells) + i;
+
+		if (!is_at(&cells, i) || !has_carries(c, place))
+			continue;
+		cells.carries[i] = c->carry(c->ctx, place, cpu);
+		if (!cells.carries[i])
+			note_failure(&cells);
+	}
 	return cells;
 }
 
@@ -361,15 +392,20 @@ static __u32 cell_of(const struct cells *cells, int event)
 	return (cells->first + event) % CHUNK_CELLS;
 }
 
+/* NULL: it is 0. */
 static struct sum *carry_cell(const struct cells *cells, __u32 copy, __u32 cell)
 {
-	return &cells->carries->cell[copy][cell % CARRY_CELLS];
+	struct carry_block *carries = cells->carries[cell / CARRY_CELLS];
+
+	return carries ? &carries->cell[copy][cell % CARRY_CELLS] : NULL;
 }
 
 static void add_carry(struct sum *to, const struct cells *cells, __u32 copy, __u32 cell)
 {
-	if (cells->carries)
-		add(to, carry_cell(cells, copy, cell));
+	const struct sum *carry = carry_cell(cells, copy, cell);
+
+	if (carry)
+		add(to, carry);
 }
 
 int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_view *view,
@@ -383,7 +419,7 @@ int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_vie
 	__u64 before;
 	struct sum now;
 
-	if (!cells.block)
+	if (cells.err)
 		return -ENOMEM;
 	for (;;) {
 		before = __atomic_load_n(seq, __ATOMIC_ACQUIRE);
@@ -406,29 +442,45 @@ static void even_gen(struct scope_tables *c)
 				 __ATOMIC_SEQ_CST);
 }
 
-/* Do the decided merge. It can be repeated: no step adds to a value that it reads. */
-static void finish_merge(struct scope_tables *c)
+static void zero_cells(struct scope_tables *c, int scope_set)
+{
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++) {
+		const struct cells cells = cells_of(c, scope_set, cpu);
+
+		for (__u32 i = 0; i < cells.nr; i++) {
+			__u32 cell = cell_of(&cells, i);
+
+			if (cells.block)
+				memset(&cells.block->cell[cell], 0, sizeof(struct sum));
+			for (int copy = 0; copy < 2; copy++) {
+				struct sum *carry = carry_cell(&cells, copy, cell);
+
+				if (carry)
+					*carry = (struct sum){};
+			}
+		}
+	}
+}
+
+/*
+ * Do the decided merge. It can be repeated: no step adds to a value that it reads. If this session cannot map
+ * the cells to zero, the record stays, and the scope set with its cells: readers know what to leave out.
+ */
+static int finish_merge(struct scope_tables *c)
 {
 	__u64 merge = __atomic_load_n(&c->reg->merge, __ATOMIC_RELAXED);
 	__u32 from = MERGE_FROM(merge), into = MERGE_INTO(merge);
+	int err;
 
 	/* Numbers of no scope set: nothing is zeroed but the cells of the empty one. */
 	from = from < MAX_SCOPE_SETS ? from : 0;
+	err = cells_of(c, from, 0).err;
+	if (err && err != -ENOENT)
+		return err;
 	if (into && into < MAX_SCOPE_SETS)
 		c->scope_set[into].carry = MERGE_COPY(merge);
 	scope_tables__step(c, "merge-switched");
-	for (int cpu = 0; cpu < c->nr_cpus; cpu++) {
-		const struct cells cells = cells_of(c, from, cpu);
-		int nr = cells.block ? scope_set_nr(c, from) : 0;
-
-		for (int i = 0; i < nr; i++) {
-			__u32 cell = cell_of(&cells, i);
-
-			memset(&cells.block->cell[cell], 0, sizeof(struct sum));
-			for (int copy = 0; copy < 2 && cells.carries; copy++)
-				*carry_cell(&cells, copy, cell) = (struct sum){};
-		}
-	}
+	zero_cells(c, from);
 	if (into < MAX_SCOPE_SETS)
 		__atomic_fetch_add(
 			&c->scope_set[into].failed,
@@ -442,6 +494,7 @@ static void finish_merge(struct scope_tables *c)
 	scope_tables__step(c, "merge-even");
 	__atomic_store_n(&c->reg->merge, 0, __ATOMIC_SEQ_CST);
 	scope_tables__step(c, "merge-done");
+	return 0;
 }
 
 /* The carry cells that @into will have, in the copy that nobody reads. */
@@ -450,35 +503,62 @@ static void write_carry(struct scope_tables *c, int from, int into, int copy)
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++) {
 		const struct cells to = cells_of(c, into, cpu), old = cells_of(c, from, cpu);
 		const struct reg_set *set = &c->set[scope_set__event_set(c, into)];
-		int nr = to.carries && old.block ? scope_set_nr(c, into) : 0;
 
-		for (int i = 0; i < nr; i++) {
+		for (__u32 i = 0; i < to.nr && old.block; i++) {
 			__u32 cell = cell_of(&to, i);
 			int event = scope_set__event(c, from, set->slot[i]);
-			struct sum sum = *carry_cell(&to, !copy, cell);
+			struct sum *new = carry_cell(&to, copy, cell), sum = {};
 
+			add_carry(&sum, &to, !copy, cell);
 			if (event >= 0) {
 				__u32 source = cell_of(&old, event);
 
 				add(&sum, &old.block->cell[source]);
 				add_carry(&sum, &old, old.carry, source);
 			}
-			*carry_cell(&to, copy, cell) = sum;
+			if (new)
+				*new = sum;
 		}
 	}
 }
 
+/* Have carry cells for a scope set: for all cells, or in place of those that do not exist any more. */
+static int make_carries(struct scope_tables *c, int scope_set, bool for_all)
+{
+	const struct cells cells = cells_of(c, scope_set, 0);
+	int err = 0;
+
+	for (__u32 i = 0; i < CHUNK_CARRIES && !err; i++) {
+		__u32 place = first_place(&cells) + i;
+
+		if (is_at(&cells, i) && !cells.carries[i] && (for_all || has_carries(c, place)))
+			err = c->add_carry(c->ctx, place);
+	}
+	return err;
+}
+
+/* Return: 0 if all that a merge needs is there and mapped; a chunk that is gone has nothing to merge. */
+static int prepare_merge(struct scope_tables *c, int from, int into)
+{
+	int err = make_carries(c, from, false);
+
+	if (!err && into)
+		err = make_carries(c, into, true);
+	if (!err)
+		err = cells_of(c, from, 0).err;
+	return err == -ENOENT ? 0 : err;
+}
+
 int scope_set__merge_into(struct scope_tables *c, int from, int into)
 {
-	const struct cells to = cells_of(c, into, 0);
-	int copy = into ? !to.carry : 0, err = 0;
+	/* There is one record, which may be of a merge that nobody could finish yet. */
+	int err = c->reg->merge ? finish_merge(c) : 0, copy;
 
-	if (!cells_of(c, from, 0).block || !to.block)
-		return -ENOMEM;
-	if (into && !to.carries)
-		err = c->add_carry(c->ctx, to.first / CARRY_CELLS);
+	if (!err)
+		err = prepare_merge(c, from, into);
 	if (err)
 		return err;
+	copy = into ? !(c->scope_set[into].carry & 1) : 0;
 	__atomic_store_n(&c->reg->scope_set_gen, c->reg->scope_set_gen + 1, __ATOMIC_SEQ_CST);
 	/* A store, however ordered, does not keep later ones behind it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -489,15 +569,16 @@ int scope_set__merge_into(struct scope_tables *c, int from, int into)
 	__atomic_store_n(&c->reg->merge, MERGE(from, into, copy), __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	scope_tables__step(c, "merge-decided");
-	finish_merge(c);
-	return 0;
+	return finish_merge(c);
 }
 
-void scope_set__repair(struct scope_tables *c)
+int scope_set__repair(struct scope_tables *c)
 {
-	if (c->reg->merge)
-		finish_merge(c);
-	even_gen(c);
+	int err = c->reg->merge ? finish_merge(c) : 0;
+
+	if (!err)
+		even_gen(c);
+	return err;
 }
 
 void scope_set__begin_read(const struct scope_tables *c, struct scope_sets_view *view)

@@ -22,8 +22,13 @@
 
 #include <stdbool.h>
 
-/** scope_set__repair() - finish a move of sums that was decided, forget scope sets half made */
-void scope_set__repair(struct scope_tables *c);
+/**
+ * scope_set__repair() - finish a merge that was decided; one that was not has never begun
+ *
+ * Return: 0; -ENOMEM or -errno when the sums cannot be mapped: the merge stays decided, for a session with
+ * more memory. Until then no other merge begins.
+ */
+int scope_set__repair(struct scope_tables *c);
 
 /**
  * scope_set__add_scope() - a scope of a session; its number, from 1, or -ENOSPC
@@ -64,8 +69,8 @@ bool scope_set__is_pool_entry(const struct scope_tables *c, int scope_set);
 /**
  * scope_set__merge_into() - give up a scope set; what it counted goes to @into, which may be 0
  *
- * Return: 0; -ENOMEM when sums cannot be mapped, -errno when carry cells cannot be made: nothing has been
- * changed then.
+ * Return: 0; -ENOMEM or -errno when sums cannot be mapped, when carry cells cannot be made, or while an
+ * earlier merge waits for scope_set__repair(): nothing has been changed then.
  */
 int scope_set__merge_into(struct scope_tables *c, int from, int into);
 

@@ -28,16 +28,16 @@ struct scope_tables {
 	enum scope_tables_full full; /* what the last -ENOSPC was about */
 	bool is_leaving; /* scope sets are made for a session that ends: all of a table is for it */
 
-	/** block() - a CPU's cells of a chunk, mapped; NULL: there is no such chunk */
+	/** block() - a CPU's cells of a chunk, mapped; NULL with errno: ENOENT: there is none */
 	struct sum_block *(*block)(void *ctx, int chunk, int cpu);
 
 	/** add_chunk() - make a chunk of zeroed cells; 0 or -errno */
 	int (*add_chunk)(void *ctx, int chunk);
 
-	/** carry() - a CPU's carry cells (cell / CARRY_CELLS), mapped; NULL: there are none, or not mapped */
+	/** carry() - a CPU's carry cells (cell / CARRY_CELLS), mapped; NULL with errno: ENOENT: there are none */
 	struct carry_block *(*carry)(void *ctx, int place, int cpu);
 
-	/** add_carry() - make zeroed carry cells where there are none; 0 or -errno */
+	/** add_carry() - make zeroed carry cells where there are none; 0 or -errno, which is also of carry() */
 	int (*add_carry)(void *ctx, int place);
 
 	/** step() - called between any two changes; may be NULL, may not return */
