@@ -44,8 +44,8 @@ struct reg_session {
 	char comm[16];
 	__u64 nr_seen; /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
 	/*
-	 * Lower half: how many pool entries since then were to be reclaimed before it saw them; upper half:
-	 * the number of the last one. One store changes both, so that none counts twice.
+	 * Lower half: how many pool entries were to be reclaimed before the sessions in this place saw them;
+	 * upper half: the number of the last one. One store changes both, so that none counts twice.
 	 */
 	__u64 passed;
 };

@@ -202,3 +202,25 @@ has_lines() {
 	grep -q "_lock is held by process [0-9]*.*: nothing can be compared" "$T/verify.err"
 	refute grep -q "of this session's own" "$T/verify.err"
 }
+
+@test "a session reports new cgroups that others gave up, though it never gets the lock of tasks again" {
+	local long
+	make_top
+	window long -I 20 --bpf-counters -a -e page-faults --for-each-cgroup "^$name"
+	tell long enable
+	window other -I 20 --bpf-counters -a -e page-faults --for-each-cgroup "^$name"
+	wait_for state_is scopes 4
+	kill -STOP "${run_pid[long]}"
+	mkdir "$top/x"
+	# The other session has looked, and given it up for the stopped one.
+	wait_for state_is pending 0
+	rmdir "$top/x"
+	hold_tasks
+	kill -CONT "${run_pid[long]}"
+	tell long disable
+	end_run "${run_pid[long]}" INT 130
+	grep -v "^Events \|no cgroup matches" "$T/long.err" |
+		diff - <(echo "perf stat: 1 new cgroups were found late: their first activity is counted for their parents only")
+	kill -KILL "$holder"
+	finish other
+}

@@ -90,9 +90,9 @@ bool cgroup_pool__read(const struct bperf_leader *leader, __u64 created_nr, stru
 	return __atomic_load_n(&pool_entry->created_nr, __ATOMIC_RELAXED) == created_nr + 1;
 }
 
-__u64 cgroup_pool__passed(const struct bperf_leader *leader)
+__u32 cgroup_pool__passed(const struct bperf_leader *leader)
 {
-	return (__u32)leader->registry->session[leader->session].passed;
+	return leader->registry->session[leader->session].passed;
 }
 
 bool cgroup_pool__watches(const struct bperf_leader *leader, int session)
@@ -588,7 +588,6 @@ int cgroup_pool__watch(struct bperf_leader *leader, __u64 nr_created)
 		err = leader_links__make(leader, LINKS_NEW_CGROUPS);
 	if (err)
 		return err;
-	session->passed = 0;
 	session->nr_seen = nr_created + 1;
 	return cgroup_pool__reclaim(leader);
 }

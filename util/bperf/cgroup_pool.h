@@ -111,11 +111,11 @@ bool cgroup_pool__are_watched(const struct bperf_leader *leader);
 bool cgroup_pool__read(const struct bperf_leader *leader, __u64 created_nr, struct pool_entry *out);
 
 /**
- * cgroup_pool__passed() - how many records were given up that this session has not looked at
+ * cgroup_pool__passed() - how many records were given up before this session had looked at them
  *
- * They count from the last cgroup_pool__watch().
+ * Differences of it mean something: a session goes on from the number that its place had before.
  */
-__u64 cgroup_pool__passed(const struct bperf_leader *leader);
+__u32 cgroup_pool__passed(const struct bperf_leader *leader);
 
 /**
  * cgroup_pool__reclaim() - give up the scope sets of new cgroups that all watching sessions have seen

@@ -25,8 +25,8 @@ struct cgrp_counter {
 	struct cgroup_list *list;  /* borrowed from the plan */
 	__u64 nr_created;	   /* cgroups of the pool that were noted in the list */
 	__u64 missed;		   /* the leader's count of those without a pool entry, at open() */
-	__u64 passed;		   /* pool entries that others reclaimed before they were noted */
-	bool has_warned;	   /* that rows are not counted */
+	__u32 passed; /* pool entries that others reclaimed before this session looked, at open() */
+	bool has_warned; /* that rows are not counted */
 };
 
 static struct cgrp_counter *to_cgrp(struct bpf_counter *base)
@@ -110,8 +110,10 @@ static bool is_current(const struct cgrp_counter *self, enum cgroup_state state)
 
 static __u64 nr_missed(const struct cgrp_counter *self)
 {
-	return self->list->follows ? cgroup_pool__nr_missed(self->base.rows.leader) - self->missed +
-					     self->passed :
+	const struct bperf_leader *leader = self->base.rows.leader;
+
+	return self->list->follows ? cgroup_pool__nr_missed(leader) - self->missed +
+					     (cgroup_pool__passed(leader) - self->passed) :
 				     0;
 }
 
@@ -180,7 +182,6 @@ static int add_new_rows(struct cgrp_counter *self)
 		give_up_new(self, err);
 	if (!list->follows)
 		return 0;
-	self->passed += cgroup_pool__passed(self->base.rows.leader);
 	err = cgroup_pool__watch(self->base.rows.leader, self->nr_created);
 	if (err)
 		pr_verbose("places for new cgroups are missing: %s", reason(err));
@@ -225,6 +226,7 @@ static int add_live(struct scope_counter *base)
 	/* The session that was woken may be gone. */
 	self->nr_created = cgroup_pool__begin_look(leader);
 	self->missed = cgroup_pool__nr_missed(leader);
+	self->passed = cgroup_pool__passed(leader);
 	return self->list->follows ? cgroup_pool__watch(leader, self->nr_created) : 0;
 }
 
