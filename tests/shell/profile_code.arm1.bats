@@ -65,13 +65,17 @@ jit_rows() {
 		and .[0].samples + .[1].samples > 100 and .[2].samples < 2' "$T/json"
 }
 
-@test "code of a JIT compiler is read from its jitdump, also where it was moved" {
+@test "code of a JIT compiler is read from its jitdump, also where it was moved, and kept in a file" {
 	jit 100000 "$T" &
 	jit=$!
 	jobs_started+=("$jit")
 	wait_for grep -q 'jit-.*dump' "/proc/$jit/maps"
 	profile --annotate first -p "$jit" -j -- ran 0.1 "$jit" >"$T/json"
 	jit_rows first 10
-	profile --annotate second -p "$jit" -j -- ran 0.1 "$jit" >"$T/json"
+	profile --annotate second -p "$jit" -o "$T/data" -j -- ran 0.1 "$jit" >"$T/json"
 	jit_rows second 20
+	kill "$jit"
+	perf profile report --annotate second -j "$T/data" | diff -u "$T/json" - >&2
+	perf profile report --annotate first -j "$T/data" >"$T/json"
+	jit_rows first 10
 }

@@ -346,6 +346,55 @@ static void test_code_is_found_by_name(void **state __unused)
 	byte_buffer__clear(&file);
 }
 
+static void test_functions_are_put_into_another_file(void **state __unused)
+{
+	struct byte_buffer file = {}, lines = {}, copy = {};
+	struct codes codes = {.file = &copy};
+	int fd = memfd_create("jit.dump", MFD_CLOEXEC);
+	uint64_t ends[] = {0, 0, 0, 0};
+	struct jit_dump dump = {};
+
+	put_header(&file);
+	put_line(&lines, 0x1000, 10, "a.lang");
+	put_line(&lines, 0x1004, 11, "\xff");
+	put_line(&lines, 0x1005, 5, "b.lang");
+	put_line(&lines, 0x1007, 6, "b.lang"); /* behind the end, below */
+	put_lines(&file, 0x1000, &lines);
+	put_load(&file, 0x1000, 8, 1, "one");
+	put_load(&file, 0x1006, 8, 2, "two");
+	put_load(&file, 0x1006, 4, 3, "three"); /* "two" has lost its begin */
+	put_load(&file, 0x2000, 9, 4, "longer than its code");
+	put_move(&file, 0x3000, 8, 2);
+	assert_int_equal(write(fd, file.data, file.len), file.len);
+	assert_int_equal(jit_dump__read(fd, &dump), 0);
+	put_header(&copy);
+	assert_int_equal(jit_dump__put(&dump, fd, 0x1005, &ends[0], &copy), 0);
+	assert_int_equal(jit_dump__put(&dump, fd, 0x100b, &ends[1], &copy), 0);
+	assert_int_equal(jit_dump__put(&dump, fd, 0x2001, &ends[2], &copy), 0);
+	assert_int_equal(jit_dump__put(&dump, fd, 0x3007, &ends[3], &copy), 0);
+	assert_int_equal(jit_dump__put(&dump, fd, 0x4000, &ends[3], &copy), 0);
+	assert_memory_equal(ends, ((uint64_t[]){0x1006, 0x100e, 0x2009, 0x3008}), sizeof(ends));
+	jit_dump__clear(&dump);
+	assert_int_equal(read_file_of(&copy, &dump), 0);
+	assert_at(&dump, 0x1003, "one+3 a.lang:10");
+	assert_at(&dump, 0x1004, "one+4 a.lang:11");
+	assert_at(&dump, 0x1005, "one+5 b.lang:5");
+	for (uint64_t address = 0x1006; address < 0x3000; address++)
+		assert_at(&dump, address, NULL);
+	assert_at(&dump, 0x3001, "two+1 :0");
+	assert_at(&dump, 0x3008, NULL);
+	jit_dump__find_name(&dump, "one", take_code, &codes);
+	jit_dump__find_name(&dump, "two", take_code, &codes);
+	/* the code up to where it was cut off, and then the next record */
+	assert_memory_equal(codes.text, "1000-1006 code..", 16);
+	assert_non_null(strstr(codes.text, "3000-3008 code....\n"));
+	jit_dump__clear(&dump);
+	byte_buffer__clear(&copy);
+	byte_buffer__clear(&lines);
+	byte_buffer__clear(&file);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_many_overlapping_functions_are_told_apart),
 		cmocka_unit_test(test_only_a_number_makes_the_name),
 		cmocka_unit_test(test_code_is_found_by_name),
+		cmocka_unit_test(test_functions_are_put_into_another_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -724,6 +724,12 @@ static void test_records_that_cannot_be_are_refused(void **state __unused)
 		 6},
 		{"a file that cannot be", RECORD_EVENT_UPDATE, {UPDATE_IMAGES, 1, 0, 'x'}, 4},
 		{"a file that cannot be", RECORD_EVENT_UPDATE, {UPDATE_IMAGES, 1, 4, 'x'}, 4},
+		{"code that cannot be", RECORD_EVENT_UPDATE, {UPDATE_JIT_CODE, 1, 0}, 3},
+		{"code that cannot be", RECORD_EVENT_UPDATE, {UPDATE_JIT_CODE, 1, 1, 0}, 4},
+		{"code that cannot be",
+		 RECORD_EVENT_UPDATE,
+		 {UPDATE_JIT_CODE, 1, 9ULL << 32, 0},
+		 4},
 		{"a cgroup without a name", PERF_RECORD_CGROUP, {0, 'x'}, 2},
 		{"cut off: the name of a thread", PERF_RECORD_COMM, {THREAD, -1ULL}, 2},
 		{"a second profile", RECORD_EVENT_UPDATE, {UPDATE_PROFILE, 1, PROFILE_VERSION}, 9},
@@ -744,6 +750,60 @@ static void test_records_that_cannot_be_are_refused(void **state __unused)
 	profile_replay__clear(&replay);
 	check_fault(&(struct fault){"a profile of another version of perf", 0, {}, 0},
 		    PROFILE_VERSION + 1);
+}
+
+static void put_images(struct data_writer *writer)
+{
+	struct byte_buffer body = {};
+
+	byte_buffer__put_u64(&body, UPDATE_IMAGES);
+	byte_buffer__put_u64(&body, 1);
+	byte_buffer__put_u64(&body, IMAGE_JIT);
+	byte_buffer__put_text(&body, "[anon]");
+	byte_buffer__put_u64(&body, IMAGE_FILE);
+	byte_buffer__put_text(&body, "/file");
+	assert_int_equal(data_writer__put(writer, RECORD_EVENT_UPDATE, 0, &body), 0);
+}
+
+/* A JIT compiler's image and a file, 16 bytes of code of one of them, and perhaps two more images. */
+static void write_code(uint64_t image, bool has_more)
+{
+	const uint64_t code[] = {UPDATE_JIT_CODE, 1, 8ULL << 32 | image, 0};
+	struct byte_buffer features[NR_FEATURES] = {}, body = {};
+	struct data_writer *writer = begin_file(&features[FEATURE_EVENT_DESC], PROFILE_VERSION);
+
+	put_images(writer);
+	for (int i = 0; i < 2; i++) {
+		byte_buffer__put(&body, code, sizeof(code));
+		assert_int_equal(data_writer__put(writer, RECORD_EVENT_UPDATE, 0, &body), 0);
+	}
+	if (has_more)
+		put_images(writer);
+	assert_int_equal(data_writer__finish(writer), 0);
+	data_writer__delete(writer);
+	byte_buffer__clear(&features[FEATURE_EVENT_DESC]);
+}
+
+static void test_code_belongs_to_a_jit_compiler(void **state __unused)
+{
+	struct profile_replay replay = {};
+	const struct image *dump;
+	struct stat st;
+
+	write_code(1, false);
+	assert_int_equal(profile_replay__read(&replay, "x"), 0);
+	dump = symbols__open_jit(replay.symbols, 1);
+	assert_non_null(dump);
+	assert_int_equal(fstat(dump->fd, &st), 0);
+	assert_int_equal(st.st_size, 16);
+	/* Nobody changes it any more, and there is no other. */
+	assert_int_equal(write(dump->fd, "x", 1), -1);
+	assert_null(symbols__open_jit(replay.symbols, 2));
+	profile_replay__clear(&replay);
+	write_code(2, false);
+	assert_refused("x", "code that cannot be");
+	write_code(1, true);
+	assert_refused("x", "a file that cannot be");
 }
 
 static int put_sample(struct data_writer *writer, const void *data, size_t len)
@@ -788,6 +848,7 @@ int main(void)
 		cmocka_unit_test(test_frames_can_be_left_out),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),
 		cmocka_unit_test(test_records_that_cannot_be_are_refused),
+		cmocka_unit_test(test_code_belongs_to_a_jit_compiler),
 		cmocka_unit_test(test_other_files_are_refused),
 	};
 

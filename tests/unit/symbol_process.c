@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
 #include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_worker.h"
@@ -435,12 +436,57 @@ static void test_a_perf_map_is_read_by_the_worker(void **state __unused)
 	symbol_process__stop(process);
 }
 
+/* --- code of a JIT compiler --- */
+
+/* A jitdump with functions of 4 MiB, of which a file needs few bytes on a disk. */
+static int many_functions(int nr)
+{
+	static const uint32_t header[10] = {0x4a695444, 1, 40};
+	const uint64_t size = 4 << 20;
+	int fd = memfd_create("jit.dump", 0);
+	uint64_t at = sizeof(header);
+
+	assert_int_equal(pwrite(fd, header, sizeof(header), 0), sizeof(header));
+	for (int i = 0; i < nr; i++) {
+		const uint64_t start = i * size;
+		const uint64_t record[] = {(58 + size) << 32, 0, 0, start, start, size, -1ULL};
+
+		assert_int_equal(pwrite(fd, record, sizeof(record), at), sizeof(record));
+		assert_int_equal(pwrite(fd, "f", 2, at + sizeof(record)), 2);
+		at += 58 + size;
+	}
+	assert_int_equal(ftruncate(fd, at), 0);
+	return fd;
+}
+
+static void test_code_that_is_too_much_is_cut_off(void **state __unused)
+{
+	enum { NR = 17, SIZE = 4 << 20 };
+	struct symbol_process *process = symbol_process__start(false);
+	int fd = many_functions(NR);
+	struct byte_buffer records = {};
+	uint64_t addresses[NR];
+
+	for (int i = 0; i < NR; i++)
+		addresses[i] = (uint64_t)i * SIZE + i;
+	assert_int_equal(symbol_process__jit_code(process, fd, addresses, 2, &records), 0);
+	assert_int_equal(records.len, 2 * (58 + SIZE));
+	byte_buffer__clear(&records);
+	assert_int_equal(symbol_process__jit_code(process, fd, addresses, NR, &records), -EFBIG);
+	assert_int_equal(records.len, 15 * (58 + SIZE));
+	byte_buffer__clear(&records);
+	assert_knows(process);
+	close(fd);
+	symbol_process__stop(process);
+}
+
 /* --- a worker in the hands of a hostile file --- */
 
 static enum {
 	TOO_MANY_NAMES,
 	TOO_MANY_LINES,
 	TOO_MANY_PLACES,
+	TOO_MANY_BYTES,
 	SHORT_PACKET,
 	LONG_ID,
 	GOOD_ERROR
@@ -460,6 +506,7 @@ static void answer_wrongly(int fd, const struct symbol_request *request)
 	const struct symbol_answer name = {};
 	const struct symbol_frame frame = {};
 	const struct symbol_place place = {};
+	static const char bytes[SYMBOL_MAX_PACKET / 2];
 	struct symbol_reply head = {.seq = request->seq};
 
 	for (int i = 0; i < SYMBOL_MAX_PLACES + 1; i++) {
@@ -472,6 +519,9 @@ static void answer_wrongly(int fd, const struct symbol_request *request)
 		} else if (fault == TOO_MANY_PLACES) {
 			head.kind = SYMBOL_REPLY_PLACES;
 			send_reply(fd, &head, &place, sizeof(place));
+		} else if (fault == TOO_MANY_BYTES && i * sizeof(bytes) <= SYMBOL_MAX_BYTES) {
+			head.kind = SYMBOL_REPLY_BYTES;
+			send_reply(fd, &head, bytes, sizeof(bytes));
 		}
 	}
 	head.kind = SYMBOL_REPLY_DONE;
@@ -515,6 +565,16 @@ static void ignore_line(void *ctx __unused, int idx __unused,
 {
 }
 
+/* The records are of no interest. */
+static int jit_code(struct symbol_process *process, int fd, const uint64_t *addresses, int nr)
+{
+	struct byte_buffer records = {};
+	int err = symbol_process__jit_code(process, fd, addresses, nr, &records);
+
+	byte_buffer__clear(&records);
+	return err;
+}
+
 static int ask_for(struct symbol_process *process, int fd)
 {
 	const struct symbol_files files = {fd, -1, -1};
@@ -530,6 +590,8 @@ static int ask_for(struct symbol_process *process, int fd)
 	if (fault == TOO_MANY_PLACES)
 		return symbol_process__find(process, SYMBOL_FILE_FIND, fd, -1, "name", ignore_place,
 					    NULL);
+	if (fault == TOO_MANY_BYTES)
+		return jit_code(process, fd, &address, 1);
 	return describe(process);
 }
 
@@ -571,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_a_text_is_no_elf_file),
 		cmocka_unit_test(test_the_build_id_of_this_program_is_read),
 		cmocka_unit_test(test_a_perf_map_is_read_by_the_worker),
+		cmocka_unit_test(test_code_that_is_too_much_is_cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,7 @@ enum data_update {
 	UPDATE_PLACES,
 	UPDATE_ENTRY,
 	UPDATE_BUILD_IDS,
+	UPDATE_JIT_CODE,
 };
 
 /* The count of one counter since the start. */

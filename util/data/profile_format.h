@@ -22,6 +22,8 @@
  * UPDATE_BUILD_IDS	u32 number of an image, u32 length, 20 bytes
  * UPDATE_PLACES	numbered from 0 on: u64 position in the image, u64 offset in the function, u32 image,
  *			u32 flags, module as text, function as text
+ * UPDATE_JIT_CODE	behind all images: u32 number of an image, u32 length, the next bytes of a jitdump with its sampled
+ *			functions
  * UPDATE_ENTRY		with PROFILE_EACH, all entries in their order: name of the thread as text; a sample's fields
  *			behind its event, for the samples without a record; their number may be 0
  *

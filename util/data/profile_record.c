@@ -3,6 +3,7 @@
 
 #include "util/data/header_write.h"
 #include "util/data/profile_format.h"
+#include "util/data/profile_jit.h"
 #include "util/data/profile_maps.h"
 #include "util/data/profile_names.h"
 #include "util/data/writer.h"
@@ -407,6 +408,9 @@ int profile_record__write(struct profile_record *record, const struct profile_so
 		err = put_profile(record);
 	if (!err)
 		err = profile_names__put(&record->names, record->writer, PROFILE_FIRST_ID);
+	if (!err)
+		err = profile_jit__put(&record->names, record->samples->symbols, record->writer,
+				       PROFILE_FIRST_ID);
 	if (!err)
 		err = profile_maps__put_kernel(&record->maps);
 	if (!err)

@@ -27,6 +27,7 @@ struct reading {
 	bool has_profile;
 	uint32_t nr_images, nr_places; /* that were named, by now */
 	bool has_times;
+	bool has_jit_code;
 	struct thread_names threads;
 	struct samples_sum sum; /* of all samples */
 };
@@ -148,7 +149,8 @@ static int take_images(struct reading *reading)
 		const char *path = byte_reader__text(&reading->body);
 		int nr;
 
-		if (!path || kind <= IMAGE_KERNEL || kind > IMAGE_JIT)
+		/* Images of code follow those of the file. */
+		if (!path || kind <= IMAGE_KERNEL || kind > IMAGE_JIT || reading->has_jit_code)
 			return refuse(reading, "a file that cannot be");
 		nr = symbols__store_image(reading->replay->symbols, kind, path);
 		if (nr < 0)
@@ -171,6 +173,18 @@ static int take_build_ids(struct reading *reading)
 		symbols__store_build_id(reading->replay->symbols, image, &id);
 	}
 	return 0;
+}
+
+static int take_jit_code(struct reading *reading)
+{
+	uint32_t image = byte_reader__u32(&reading->body), len = byte_reader__u32(&reading->body);
+	const char *bytes = byte_reader__skip(&reading->body, len);
+	int err = -EINVAL;
+
+	if (bytes && image && image <= reading->nr_images)
+		err = symbols__store_jit(reading->replay->symbols, image, bytes, len);
+	reading->has_jit_code = true;
+	return err == -EINVAL ? refuse(reading, "code that cannot be") : err;
 }
 
 static int take_place(struct reading *reading)
@@ -351,6 +365,8 @@ static int take_update(struct reading *reading)
 		return take_build_ids(reading);
 	case UPDATE_PLACES:
 		return take_places(reading);
+	case UPDATE_JIT_CODE:
+		return take_jit_code(reading);
 	case UPDATE_ENTRY:
 		return take_entry(reading, id);
 	default:

@@ -235,7 +235,7 @@ static void search_jit(struct search *search)
 {
 	const struct image *dump = symbols__open_jit(search->symbols, search->image);
 
-	if (!dump || !symbols__reader(search->symbols))
+	if (!dump || !symbols__start_reader(search->symbols))
 		return;
 	search->path = "[jit]";
 	note_unread(search,
@@ -489,7 +489,7 @@ static int report_missing(const struct search *search, const char *symbol)
 		pr_err("--annotate %s: it is inlined in the sampled code: annotate '%s'", symbol,
 		       name.name);
 	} else if (find_jit(search) >= 0) {
-		pr_err("--annotate %s: the code of JIT compilers is in no file, except in a jitdump while it is profiled",
+		pr_err("--annotate %s: its code is not there: JIT compilers write it into a jitdump only",
 		       symbol);
 	} else {
 		pr_err("--annotate %s: no sampled file has such a function, nor has the kernel",

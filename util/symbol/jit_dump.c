@@ -20,6 +20,9 @@
 #define MAX_LINES (16 << 20) /* bytes */
 /* No program has more functions or lines, unless it is made to fill the memory. */
 #define MAX_NR (16 << 20)
+/* Longer functions are not disassembled. Longer lists of lines are cut off. */
+#define MAX_PUT_CODE  (4 << 20)
+#define MAX_PUT_LINES (1 << 20)
 
 enum record_kind { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
 
@@ -492,6 +495,92 @@ void jit_dump__find_name(const struct jit_dump *dump, const char *name, jit_code
 		    !strcmp(text_at(dump, function->name), name))
 			fn(ctx, span->start, span->end, function->code);
 	}
+}
+
+/* --- records for another file --- */
+
+static void put_head(struct byte_buffer *out, uint32_t kind, size_t size)
+{
+	byte_buffer__put_u32(out, kind);
+	byte_buffer__put_u32(out, sizeof(struct record) + size);
+	byte_buffer__put_u64(out, 0); /* time */
+}
+
+/* The lines of a function up to a length of its code. Return: their number. */
+static uint64_t list_lines(const struct jit_dump *dump, const struct jit_span *span,
+			   const struct jit_function *function, struct byte_buffer *list)
+{
+	const struct jit_line *line = dump->lines + function->first_line;
+	uint64_t nr = 0;
+
+	for (int i = 0; i < function->nr_lines && list->len < MAX_PUT_LINES; i++, line++) {
+		if (line->offset >= span->end - span->start)
+			break;
+		byte_buffer__put_u64(list, span->start + line->offset);
+		byte_buffer__put_u32(list, line->line);
+		byte_buffer__put_u32(list, 0);
+		byte_buffer__put_text(list, nr && line->file == line[-1].file ?
+						    "\xff" :
+						    text_at(dump, line->file));
+		nr++;
+	}
+	return nr;
+}
+
+static void put_lines(const struct jit_dump *dump, const struct jit_span *span,
+		      const struct jit_function *function, struct byte_buffer *out)
+{
+	struct byte_buffer list = {};
+	uint64_t nr = list_lines(dump, span, function, &list);
+
+	if (nr) {
+		put_head(out, CODE_DEBUG_INFO, 2 * sizeof(uint64_t) + list.len);
+		byte_buffer__put_u64(out, span->start);
+		byte_buffer__put_u64(out, nr);
+		byte_buffer__put(out, list.data, list.len);
+	}
+	out->has_failed |= list.has_failed;
+	byte_buffer__clear(&list);
+}
+
+static void put_load(const struct jit_dump *dump, const struct jit_span *span,
+		     const struct jit_function *function, const char *code, struct byte_buffer *out)
+{
+	const char *name = text_at(dump, function->name);
+	uint64_t len = span->end - span->start;
+
+	put_head(out, CODE_LOAD, 5 * sizeof(uint64_t) + strlen(name) + 1 + len);
+	byte_buffer__put_u64(out, 0); /* pid and tid */
+	byte_buffer__put_u64(out, span->start);
+	byte_buffer__put_u64(out, span->start);
+	byte_buffer__put_u64(out, len);
+	byte_buffer__put_u64(out, -1); /* its number: it is not moved any more */
+	byte_buffer__put_text(out, name);
+	byte_buffer__put(out, code, len);
+}
+
+int jit_dump__put(const struct jit_dump *dump, int fd, uint64_t address, uint64_t *end,
+		  struct byte_buffer *out)
+{
+	const struct jit_span *span = find_span(dump, address);
+	const struct jit_load *load = span ? &dump->loads[span->load] : NULL;
+	const struct jit_function *function = load ? &dump->functions[load->function] : NULL;
+	uint64_t len = span ? span->end - span->start : 0;
+	char *code __cleanup(free_ptr) = NULL;
+
+	if (!span)
+		return 0;
+	*end = span->end;
+	if (span->start != load->start || len > function->code_len || len > MAX_PUT_CODE)
+		return 0;
+	code = malloc(len);
+	if (!code)
+		return -ENOMEM;
+	if (read_at(fd, code, len, len, function->code) < 0)
+		return 0;
+	put_lines(dump, span, function, out);
+	put_load(dump, span, function, code, out);
+	return out->has_failed ? -ENOMEM : 0;
 }
 
 void jit_dump__clear(struct jit_dump *dump)

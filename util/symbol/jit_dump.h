@@ -54,6 +54,17 @@ typedef void (*jit_code_fn)(void *ctx, uint64_t start, uint64_t end, uint64_t co
 /** jit_dump__find_name() - find the functions of a name that are still there at the end, and whose code is in the file */
 void jit_dump__find_name(const struct jit_dump *dump, const char *name, jit_code_fn fn, void *ctx);
 
+/**
+ * jit_dump__put() - append records of the function at an address, as the file of another dump has them
+ * @fd: the file that was read
+ * @end: receives where the function ends; it stays if there is none
+ *
+ * Appends nothing if the function's begin or code is not there any more, or if it is longer than 4 MiB.
+ * Return: 0 or -ENOMEM.
+ */
+int jit_dump__put(const struct jit_dump *dump, int fd, uint64_t address, uint64_t *end,
+		  struct byte_buffer *out);
+
 void jit_dump__clear(struct jit_dump *dump);
 
 #endif

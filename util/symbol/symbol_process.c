@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/symbol_process.h"
 
+#include "util/lib/byte_buffer.h"
 #include "util/lib/end_signals.h"
 #include "util/lib/util.h"
 #include "util/symbol/debug_info.h"
@@ -166,10 +167,11 @@ struct question {
 	int fds[SYMBOL_MAX_FDS]; /* those behind the first: -1 or a file, as struct symbol_files has them */
 	const uint64_t *addresses;
 	int nr;
-	int first;	   /* index of the first address for the caller */
-	name_fn fn;	   /* NULL: no names are asked for */
-	place_fn place_fn; /* NULL: no places are asked for */
-	line_fn line_fn;   /* NULL: no lines are asked for */
+	int first;		   /* index of the first address for the caller */
+	name_fn fn;		   /* NULL: no names are asked for */
+	place_fn place_fn;	   /* NULL: no places are asked for */
+	line_fn line_fn;	   /* NULL: no lines are asked for */
+	struct byte_buffer *bytes; /* NULL: no records are asked for */
 	void *ctx;
 };
 
@@ -370,11 +372,24 @@ static int hand_over_places(struct symbol_process *process, ssize_t len,
 	return left ? -EPROTO : 0;
 }
 
+static int hand_over_bytes(struct symbol_process *process, ssize_t len,
+			   const struct question *question)
+{
+	size_t size = len - sizeof(process->reply.head);
+
+	if (size > process->nr_left)
+		return -EPROTO;
+	process->nr_left -= size;
+	byte_buffer__put(question->bytes, process->reply.bytes + sizeof(process->reply.head), size);
+	return 0;
+}
+
 /* An address has a name at most. Return: how many answers a request can have. */
 static uint32_t max_answers(const struct question *question)
 {
 	return question->line_fn  ? question->nr * SYMBOL_MAX_INLINED :
 	       question->place_fn ? SYMBOL_MAX_PLACES :
+	       question->bytes	  ? SYMBOL_MAX_BYTES :
 				    question->nr;
 }
 
@@ -408,6 +423,8 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 			err = hand_over_names(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_PLACES && question->place_fn)
 			err = hand_over_places(process, len, question);
+		else if (head->kind == SYMBOL_REPLY_BYTES && question->bytes)
+			err = hand_over_bytes(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_FRAMES && question->line_fn)
 			err = hand_over_lines(process, len, question);
 		if (err)
@@ -423,6 +440,9 @@ static int ask_twice(struct symbol_process *process, const struct question *ques
 	for (int i = 0; i < 2 && err == -EAGAIN; i++) {
 		process->asked_ns = clock_ns();
 		process->nr_left = max_answers(question);
+		/* The worker before may have sent a part. */
+		if (question->bytes)
+			byte_buffer__clear(question->bytes);
 		err = send_request(process, question);
 		if (!err)
 			err = wait_for_done(process, question);
@@ -522,4 +542,36 @@ int symbol_process__find(struct symbol_process *process, enum symbol_file_kind k
 		return 0;
 	memcpy(words, name, strlen(name));
 	return ask(process, &question);
+}
+
+static void take_bytes(struct byte_buffer *records, struct byte_buffer *part)
+{
+	byte_buffer__put(records, part->data, part->len);
+	records->has_failed |= part->has_failed;
+	byte_buffer__clear(part);
+}
+
+int symbol_process__jit_code(struct symbol_process *process, int fd, const uint64_t *addresses,
+			     int nr, struct byte_buffer *records)
+{
+	int err = 0;
+
+	for (int first = 0; first < nr && !err; first += SYMBOL_MAX_ADDRESSES) {
+		struct byte_buffer part = {};
+		const struct question question = {
+			.kind = SYMBOL_FILE_JIT_CODE,
+			.fds = {fd, -1, -1},
+			.addresses = addresses + first,
+			.nr = nr - first < SYMBOL_MAX_ADDRESSES ? nr - first : SYMBOL_MAX_ADDRESSES,
+			.bytes = &part,
+		};
+
+		err = ask(process, &question);
+		if (!err || err == -EFBIG)
+			take_bytes(records, &part);
+		byte_buffer__clear(&part);
+		if (!err && records->len > SYMBOL_MAX_BYTES)
+			err = -EFBIG;
+	}
+	return err ? err : records->has_failed ? -ENOMEM : 0;
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct byte_buffer;
 struct symbol_process;
 
 /**
@@ -115,5 +116,16 @@ typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end, uint64_t addre
  */
 int symbol_process__find(struct symbol_process *process, enum symbol_file_kind kind, int fd,
 			 int debug_fd, const char *name, place_fn fn, void *ctx);
+
+/**
+ * symbol_process__jit_code() - copy functions out of a jitdump
+ * @addresses: of the process, ascending, one or more in each wanted function
+ * @records: receives records of a jitdump, each function with its lines and then its code; perhaps also on failure
+ *
+ * Functions whose begin or code is not there any more are left out.
+ * Return: as symbol_process__describe(); -EFBIG: more than perf keeps, and @records has the first; -ENOMEM.
+ */
+int symbol_process__jit_code(struct symbol_process *process, int fd, const uint64_t *addresses,
+			     int nr, struct byte_buffer *records);
 
 #endif

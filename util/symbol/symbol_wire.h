@@ -19,7 +19,8 @@
 #define SYMBOL_MAX_PACKET    (64 * 1024)
 #define SYMBOL_MAX_NAME	     1024
 #define SYMBOL_MAX_FDS	     3
-#define SYMBOL_MAX_PLACES    65536 /* of functions of one name */
+#define SYMBOL_MAX_PLACES    65536	/* of functions of one name */
+#define SYMBOL_MAX_BYTES     (64 << 20) /* of records; a program can list much code that it never had */
 
 enum symbol_file_kind {
 	SYMBOL_FILE_DESCRIBE, /* ELF: struct elf_description */
@@ -29,6 +30,7 @@ enum symbol_file_kind {
 	SYMBOL_FILE_JIT_DUMP, /* addresses are those of the process */
 	SYMBOL_FILE_JIT_LINES, /* the same file: source lines of addresses of the process */
 	SYMBOL_FILE_JIT_FIND,  /* the same file: the places of a function, as SYMBOL_FILE_FIND */
+	SYMBOL_FILE_JIT_CODE, /* the same file: records of the functions at ascending addresses of the process */
 	SYMBOL_FILE_LINES, /* ELF: source lines and inlined functions of positions in the file */
 };
 
@@ -43,6 +45,7 @@ enum symbol_reply_kind {
 	SYMBOL_REPLY_NAMES,  /* struct symbol_answer, each followed by its name */
 	SYMBOL_REPLY_PLACES, /* struct symbol_place */
 	SYMBOL_REPLY_FRAMES, /* struct symbol_frame, each followed by the name and the file */
+	SYMBOL_REPLY_BYTES,  /* the next bytes of records */
 	SYMBOL_REPLY_BUSY,   /* nothing yet, but the request is not forgotten */
 	SYMBOL_REPLY_DONE,
 	SYMBOL_REPLY_DIED,

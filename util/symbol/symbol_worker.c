@@ -125,7 +125,8 @@ static uint32_t source_kind(const struct worker *worker)
 {
 	uint32_t kind = worker->request.head.kind;
 
-	return kind == SYMBOL_FILE_JIT_LINES || kind == SYMBOL_FILE_JIT_FIND ?
+	return kind == SYMBOL_FILE_JIT_LINES || kind == SYMBOL_FILE_JIT_FIND ||
+			       kind == SYMBOL_FILE_JIT_CODE ?
 		       SYMBOL_FILE_JIT_DUMP :
 		       kind;
 }
@@ -476,6 +477,54 @@ static int put_jit_places(struct worker *worker, int *err)
 	return places.lost ? places.lost : send_packet(worker);
 }
 
+static int put_bytes(struct worker *worker, const char *bytes, size_t len)
+{
+	int err = 0;
+
+	while (len && !err) {
+		size_t room = sizeof(worker->packet) - worker->len;
+		size_t part = len < room ? len : room;
+
+		memcpy(worker->packet + worker->len, bytes, part);
+		worker->len += part;
+		bytes += part;
+		len -= part;
+		if (part < room)
+			break;
+		err = send_packet(worker);
+		begin_packet(worker, SYMBOL_REPLY_BYTES);
+	}
+	return err;
+}
+
+/* Return: -errno of the socket; @err receives that of the file. */
+static int put_jit_code(struct worker *worker, const struct source *source, int *err)
+{
+	struct byte_buffer records = {};
+	size_t left = SYMBOL_MAX_BYTES;
+	uint64_t end = 0;
+	int lost = 0;
+
+	begin_packet(worker, SYMBOL_REPLY_BYTES);
+	for (uint32_t i = 0; i < worker->request.head.nr && !lost && !*err; i++) {
+		uint64_t address = worker->request.addresses[i];
+
+		life_sign__show();
+		if (address < end)
+			continue;
+		records.len = 0;
+		*err = jit_dump__put(&source->jit, worker->fds[0], address, &end, &records);
+		if (!*err && records.len > left)
+			*err = -EFBIG;
+		if (*err)
+			break;
+		left -= records.len;
+		lost = put_bytes(worker, records.data, records.len);
+	}
+	byte_buffer__clear(&records);
+	return lost ? lost : send_packet(worker);
+}
+
 static int send_done(struct worker *worker, const struct symbol_reply *reply)
 {
 	memcpy(worker->packet, reply, sizeof(*reply));
@@ -510,6 +559,8 @@ static int answer(struct worker *worker)
 		source = get_source(worker, &err);
 		lost = !source		   ? 0 :
 		       is_of_lines(worker) ? put_frames(worker, source, &err) :
+		       worker->request.head.kind == SYMBOL_FILE_JIT_CODE ?
+					     put_jit_code(worker, source, &err) :
 					     put_names(worker, source);
 	}
 	done.err = err;

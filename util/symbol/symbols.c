@@ -14,9 +14,12 @@
 #include "util/symbol/symbol_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* The position of IMAGE_KERNEL among the images. */
 #define KERNEL 0
@@ -366,6 +369,48 @@ int symbols__store_image(struct symbols *symbols, enum image_kind kind, const ch
 void symbols__store_build_id(struct symbols *symbols, int image, const struct build_id *id)
 {
 	symbols->processes.images[image].build_id = *id;
+}
+
+/* Return: the number of the image of a new jitdump; 0: there are enough; -errno. */
+static int add_jit_dump(struct symbols *symbols, int image)
+{
+	int fd, nr;
+
+	if (symbols->nr_open >= MAX_OPEN)
+		return 0;
+	fd = memfd_create("jitdump", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	nr = process_table__store_image(&symbols->processes, IMAGE_FILE, "[jit]");
+	if (nr < 0) {
+		close(fd);
+		return nr;
+	}
+	symbols->nr_open++;
+	symbols->processes.images[nr].fd = fd;
+	symbols->processes.images[image].jit_dump = nr;
+	return nr;
+}
+
+int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, size_t len)
+{
+	int dump = symbols->processes.images[image].jit_dump;
+
+	if (symbols->processes.images[image].kind != IMAGE_JIT)
+		return -EINVAL;
+	if (dump < 0)
+		dump = add_jit_dump(symbols, image);
+	if (dump <= 0)
+		return dump;
+	for (size_t done = 0; done < len;) {
+		ssize_t nr = write(symbols->processes.images[dump].fd, (const char *)bytes + done,
+				   len - done);
+
+		if (nr < 0)
+			return -errno;
+		done += nr;
+	}
+	return 0;
 }
 
 int symbols__store(struct symbols *symbols, int image, const struct place_name *name)
@@ -951,6 +996,11 @@ const struct image *symbols__open_jit(struct symbols *symbols, int nr)
 	int dump = symbols->processes.images[nr].jit_dump;
 	int err = dump < 0 ? -ENOENT : image__open(&symbols->processes.images[dump]);
 
+	/* The reader must not change what perf reads after it. */
+	if (!err && symbols->is_stored &&
+	    fcntl(symbols->processes.images[dump].fd, F_ADD_SEALS,
+		  F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK))
+		err = -errno;
 	errno = -err;
 	return err ? NULL : &symbols->processes.images[dump];
 }

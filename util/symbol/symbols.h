@@ -166,6 +166,14 @@ void symbols__store_build_id(struct symbols *symbols, int image, const struct bu
  */
 int symbols__store(struct symbols *symbols, int image, const struct place_name *name);
 
+/**
+ * symbols__store_jit() - append to the jitdump of an image
+ * @image: its number; IMAGE_JIT
+ *
+ * Only the first 256 such images have one: the others stay without. Return: 0; -EINVAL: it is another image; other -errno.
+ */
+int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, size_t len);
+
 /* The kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
 const struct symbol_table *symbols__kernel(const struct symbols *symbols);
 struct symbol_process *symbols__reader(const struct symbols *symbols);
