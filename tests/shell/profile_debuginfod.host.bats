@@ -94,7 +94,7 @@ serve() {
 
 # names OPTION... : print the sampled functions of $T/program with their lines. What perf complains about is in $T/err.
 names() {
-	profile --lines -j "$@" -- "$T/program" 3000000 2>"$T/messages" >"$T/json"
+	profile --lines -j "$@" -- "$T/program" 1000000 2>"$T/messages" >"$T/json"
 	complaints "$T/messages" | grep -v '^[0-9]*$' >"$T/err" || : # the program prints its result
 	jq -r 'select(.dso == "program") | "\(.sym) \(.srcline // "")"' "$T/json"
 }
@@ -116,7 +116,7 @@ names() {
 	PERF_CONFIG=$T/config names --debuginfod= >"$T/without"
 	refute grep -E '^sum|mix\.c' "$T/without"
 	# names alone, and the instructions of a file
-	profile -j -o "$T/data" --debuginfod="$url" -- "$T/program" 3000000 2>/dev/null | jq -s -e 'any(.[]; .sym == "sum")'
+	profile -j -o "$T/data" --debuginfod="$url" -- "$T/program" 1000000 2>/dev/null | jq -s -e 'any(.[]; .sym == "sum")'
 	perf profile report --debuginfod="$url" --annotate sum -j "$T/data" | jq -s -e 'any(.[]; .line > 0)'
 	[ -z "$(ls -A "$public")" ]
 }
@@ -134,7 +134,7 @@ names() {
 	serve silent
 	rm "$T/requests"
 	background "$T/out" env TMPDIR="$public" perf profile --no-bpf -e cpu-clock -F 2000 \
-		--debuginfod="$url" -- "$T/program" 3000000
+		--debuginfod="$url" -- "$T/program" 1000000
 	profiler=$!
 	wait_for test -s "$T/requests"
 	kill -INT "$profiler"
@@ -177,7 +177,7 @@ names() {
 	stripped program
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare -m sh -c 'mount --bind /dev/null "$0" && exec "$@"' "$(realpath "$(library)")" \
-		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 3000000 \
+		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 1000000 \
 		2>"$T/err" >"$T/text"
 	[ "$(complaints "$T/err")" = "perf profile: debuginfod: libdebuginfod.so.1 cannot be loaded (elfutils): no further debug information is fetched" ]
 	grep -q 'samples stand for' "$T/text"
@@ -228,11 +228,20 @@ imitated() {
 				_exit(1);
 		}
 
+		static long now_ms(void)
+		{
+			struct timespec now;
+
+			clock_gettime(CLOCK_MONOTONIC, &now);
+			return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+		}
+
 		int debuginfod_find_debuginfo(void *client, const unsigned char *id, int len, char **path)
 		{
-			time_t end = time(NULL) + 6;
+			/* perf waits for four seconds if it hears nothing. */
+			long end = now_ms() + 4500;
 
-			for (long bytes = 0; is_mode("steady") && time(NULL) < end; usleep(20000)) {
+			for (long bytes = 0; is_mode("steady") && now_ms() < end; usleep(20000)) {
 				if (progress(client, bytes += 4096, 0))
 					return -ETIMEDOUT;
 			}
