@@ -159,11 +159,13 @@ singles() {
 		beside=$sampler_pid
 		case $step in
 		sample-maps-written|sample-object-written) ;;	# it finds the object of the other
-		sample-slot-written|sample-event-*) killed_at "$step" sampled -q -a -d 100 -c 500009 "$(other_slot "$step")" ;;
+		sample-slot-written|sample-slot-claimed|sample-event-*)
+			killed_at "$step" sampled -q -a -d 100 -c 500009 "$(other_slot "$step")" ;;
 		*) killed_at "$step" sampled -q -a -d 100 -E $room -c 500009 cycles ;;
 		esac
 		sampled -q -a -d 100 -c 250007 cycles >"$T/next"
 		adds_up "$T/next"
+		slots_are '0 1 1 1000003'
 		end_sampler "$beside"
 		adds_up "$T/beside"
 		wait_for nothing_left
@@ -197,11 +199,10 @@ singles() {
 
 # other_slot STEP : an event that makes a session come by the step: a new one makes a slot
 other_slot() {
-	if [ "$1" = sample-slot-written ]; then
-		echo cycles:u
-	else
-		echo cycles
-	fi
+	case $1 in
+	sample-slot-*) echo cycles:u ;;
+	*) echo cycles ;;
+	esac
 }
 
 nothing_left() {

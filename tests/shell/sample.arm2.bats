@@ -45,3 +45,14 @@ is_sampled_there() {
 	# All samples are its own, but for a few between a reading and the start; before there were hundreds.
 	[ "$(total other.nr "$T/out")" -lt 10 ]
 }
+
+@test "a slot whose events are all on an offline CPU is freed when its session ends" {
+	start_sampler beside -N -q -C 0 -c 1000003 cycles
+	beside=$sampler_pid
+	start_sampler out -N -q -C 1 -c 100003 cycles:u
+	slots_are $'0 1 1 1000003 0\n1 1 1 0 100003'
+	set_cpu1 0
+	end_sampler "$sampler_pid"
+	slots_are '0 1 1 1000003 0'
+	end_sampler "$beside"
+}

@@ -26,6 +26,16 @@ end_sampler() {
 	wait "$1"
 }
 
+# slots : the slots that are taken, as tests/workloads/sample_slots prints them
+slots() {
+	"$WORKLOADS/sample_slots" "$ATTR_MAP"
+}
+
+# slots_are LINES
+slots_are() {
+	[ "$(slots)" = "$1" ]
+}
+
 # is_stopped PID
 is_stopped() {
 	grep -q '^[0-9]* ([^)]*) T' "/proc/$1/stat"

@@ -147,6 +147,21 @@ static bool is_open(const struct sample_object *object, int slot)
 	return false;
 }
 
+/* Return: whether a slot that nobody uses is still taken, as after the death of its only user. */
+static bool is_left(const struct sample_object *object, int slot)
+{
+	const struct sample_slot *of = &object->plan->slot[slot];
+
+	return of->class && !of->users && !is_open(object, slot);
+}
+
+/* Return: whether an event can be changed now. One on an offline CPU can only be closed. */
+static bool can_change(const struct sample_object *object, int slot, int cpu,
+		       const struct cpumap *online)
+{
+	return cpumap__has(online, cpu) || !sample_rate__needed(object->plan, slot, cpu);
+}
+
 static int apply_on(struct sample_object *object, int slot, const struct cpumap *online,
 		    bool is_user)
 {
@@ -154,7 +169,7 @@ static int apply_on(struct sample_object *object, int slot, const struct cpumap 
 	int err = 0, refusal = 0;
 
 	for (int cpu = 0; cpu < object->nr_cpus && !err; cpu++) {
-		if (!is_stale(object, slot, cpu) || !cpumap__has(online, cpu))
+		if (!is_stale(object, slot, cpu) || !can_change(object, slot, cpu, online))
 			continue;
 		err = change(object, slot, cpu, &prog, is_user);
 		/* A CPU of another kind, or one that just went offline, lacks the event. */
@@ -180,7 +195,7 @@ int sample_slots__apply(struct sample_object *object, int slot, int sampler)
 		err = apply_on(object, slot, online, is_user);
 	cpumap__delete(online);
 	/* Without users, once its events are closed, it is free. */
-	if (of->class && !of->users && !is_open(object, slot))
+	if (is_left(object, slot))
 		__atomic_store_n(&of->class, SAMPLE_CLASS_NONE, __ATOMIC_RELEASE);
 	return err;
 }
@@ -192,12 +207,14 @@ bool sample_slots__is_stale(const struct sample_object *object, int slot)
 
 	if (!object->plan->slot[slot].class)
 		return false;
+	if (is_left(object, slot))
+		return true;
 	for (int cpu = 0; cpu < object->nr_cpus && !is_any; cpu++) {
 		if (!is_stale(object, slot, cpu))
 			continue;
 		if (!online)
 			online = cpumap__online();
-		is_any = online && cpumap__has(online, cpu);
+		is_any = online && can_change(object, slot, cpu, online);
 	}
 	cpumap__delete(online);
 	return is_any;

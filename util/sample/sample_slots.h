@@ -55,7 +55,10 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
  */
 int sample_slots__apply(struct sample_object *object, int slot, int sampler);
 
-/** sample_slots__is_stale() - whether an event on an online CPU is not as the slot's users need it; without the lock */
+/**
+ * sample_slots__is_stale() - whether an event that can be changed now is not as the slot's users need it, or the slot
+ * has no user and no event; without the lock
+ */
 bool sample_slots__is_stale(const struct sample_object *object, int slot);
 
 /** sample_slots__has_dead() - whether a session died */

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sample_slots PATH: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
+ * number of the slot, its class, how many sessions use it, and the rate of its event on each possible CPU (0: none).
+ * Exit status 3: there is no leader.
+ */
+#include "leader_tables.h"
+#include "../../bpf_skel/sample.h"
+
+static const void *sample_map(const struct registry *reg, enum sample_map map, size_t size)
+{
+	int fd = fd_by_id(reg->sample.map_ids[map]);
+
+	if (fd < 0)
+		die("nobody samples");
+	return map_memory(fd, size, PROT_READ);
+}
+
+int main(int argc, char **argv)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	const struct sample_plan *plan;
+	const struct sample_cpu *cpus;
+	const struct registry *reg;
+
+	usage_unless(argc == 2, "PATH");
+	reg = find_leader(argv[1]);
+	plan = sample_map(reg, SAMPLE_PLAN, sizeof(*plan));
+	cpus = sample_map(reg, SAMPLE_CPUS, nr_cpus * sizeof(*cpus));
+	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
+		const struct sample_slot *of = &plan->slot[slot];
+
+		if (!of->class)
+			continue;
+		printf("%d %u %d", slot, of->class, __builtin_popcountll(of->users));
+		for (long cpu = 0; cpu < nr_cpus; cpu++)
+			printf(" %llu", cpus[cpu].slot[slot].base.rate);
+		putchar('\n');
+	}
+	return 0;
+}
