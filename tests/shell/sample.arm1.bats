@@ -6,17 +6,23 @@ load sample
 
 kernel=/proc/sys/kernel
 
+# set_max_rate HZ : the kernel takes it only while it may lower it by itself, which 0 percent forbids
+set_max_rate() {
+	echo 25 >$kernel/perf_cpu_time_max_percent
+	echo "$1" >$kernel/perf_event_max_sample_rate
+	echo 0 >$kernel/perf_cpu_time_max_percent
+}
+
 # Stacks of other tests take so long that the kernel has lowered the highest rate, and would do so again.
 setup_file() {
 	cat $kernel/perf_event_max_sample_rate $kernel/perf_cpu_time_max_percent >"$BATS_FILE_TMPDIR/kernel"
-	echo 100000 >$kernel/perf_event_max_sample_rate
-	echo 0 >$kernel/perf_cpu_time_max_percent
+	set_max_rate 100000
 }
 
 teardown_file() {
 	{ read -r rate; read -r percent; } <"$BATS_FILE_TMPDIR/kernel"
+	set_max_rate "$rate"
 	echo "$percent" >$kernel/perf_cpu_time_max_percent
-	echo "$rate" >$kernel/perf_event_max_sample_rate
 }
 
 @test "the weights of all samples are what the event counted" {
@@ -233,6 +239,30 @@ leave_one_fd() {
 	# 100 million instructions
 	in_range "$(samples_of "$spin" "$T/beside")" 99 110
 	adds_up "$T/beside"
+}
+
+@test "a session mends events that it uses, also those that it could not mend for others before" {
+	# They never look for what is to be mended.
+	start_sampler slow -N -q -a -F 20000 page-faults
+	slow=$sampler_pid
+	start_sampler fast -N -q -a -F 30000 page-faults
+	kill -KILL "$sampler_pid"
+	refute wait "$sampler_pid"
+	slots_are '0 2 2 30000'
+	set_max_rate 10000
+	background "$T/next" env PERF_TEST_STOP_AT=sample-slot-applied "$SAMPLER" -m "$ATTR_MAP" -q -a -F 100 page-faults
+	next=$!
+	wait_for is_stopped "$next"
+	slots_are '0 2 1 0'	# the kernel refused 20,000
+	set_max_rate 100000
+	kill -CONT "$next"
+	wait_for slots_are '0 2 2 20000'
+	wait_for is_stopped "$next"	# at the same step
+	kill -CONT "$next"
+	wait_for grep -q '^ready' "$T/next"
+	kill -KILL "$slow"
+	wait_for slots_are '0 2 1 100'
+	kill -KILL "$next"	# it is stopped once more
 }
 
 nothing_left() {

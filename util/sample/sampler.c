@@ -271,7 +271,8 @@ static void apply_stale(struct sampler *sampler, int (*lock)(struct attr_map *ma
 	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
 		uint64_t bit = 1ULL << slot;
 
-		if (sampler->given_up & bit || !sample_slots__is_stale(&sampler->object, slot))
+		if (sampler->given_up & ~sampler->slots & bit ||
+		    !sample_slots__is_stale(&sampler->object, slot))
 			continue;
 		if (begin_turn(sampler, nr++, lock))
 			return;
