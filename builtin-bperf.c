@@ -157,9 +157,9 @@ static int collect(struct bperf_cmd *cmd, struct snapshot *list)
 	attr_map__unlock(cmd->attr_map);
 	if (!err && !cmd->leader && has_lock)
 		foreign_pins__remove_unused(cmd->attr_map, true);
-	if (!err && cmd->leader)
-		(void)session__clean_up(cmd->leader,
-					false); /* the list shows what it could not remove */
+	/* The list shows what this could not remove, and removes nothing without the lock. */
+	if (!err && cmd->leader && has_lock)
+		(void)session__clean_up(cmd->leader, false);
 	if (!err)
 		err = snapshot__pins(list, cmd->attr_map);
 	if (!err)

@@ -278,6 +278,8 @@ restored() {
 @test "Ctrl-Z under a lock takes effect when perf releases the lock" {
 	local step
 	begin_counts
+	# The last session of all would merge nothing.
+	start_run beside -a -e cs
 	for step in session-added scope-set-added merge-begun; do
 		background "$T/job.err" "$WORKLOADS/own_group" "$T/pid" \
 			env PERF_TEST_STOP_BY="$(kill -l TSTP)" PERF_TEST_STOP_AT=$step \
@@ -293,6 +295,7 @@ restored() {
 		wait_for continued
 		wait "$job"
 	done
+	end_run "$run_pid" INT 130
 	end_counts
 	wait_for no_leader
 }
