@@ -93,13 +93,20 @@ static void clear(struct answer *answer)
 	free(answer->name);
 }
 
+static int open_split(void *ctx __unused, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int main(int argc, char **argv)
 {
 	struct symbol_process *process = symbol_process__start(true);
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	int debug_fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	int alt_fd = argc > 3 ? open(argv[3], O_RDONLY | O_CLOEXEC) : -1;
-	const struct symbol_files files = {fd, debug_fd, alt_fd};
+	const struct symbol_files files = {fd, debug_fd, alt_fd, open_split, NULL};
 	int err = process && fd >= 0 ? read_addresses(fd) : -EINVAL;
 
 	if (!err)

@@ -238,6 +238,36 @@ has_entries_of_objdump() {
 	innermost_of "$T/packed" | grep -q '^packed+0x'
 }
 
+@test "programs with their functions in files of their own (.dwo) have the same lines and inlined functions" {
+	local compiler version
+	for compiler in gcc clang; do
+		for version in 4 5; do
+			compiled $compiler mix.c whole -gdwarf-$version
+			compiled $compiler mix.c program -gdwarf-$version -gsplit-dwarf
+			addresses_of "$T/program" >"$T/addresses"
+			"$LINES_DRIVER" "$T/whole" <"$T/addresses" >"$T/whole.lines"
+			grep -qx mixed "$T/whole.lines"
+			"$LINES_DRIVER" "$T/program" <"$T/addresses" | diff -u "$T/whole.lines" - >&2
+		done
+	done
+	compiled gcc mix.c program -gsplit-dwarf
+	profile --inline -F 4000 -s sym,srcline -j -- "$T/program" 1000000 >"$T/json"
+	jq -r '"\(.sym) \(.srcline)"' "$T/json" | grep -q '^turn (inlined) mix.c:[0-9]*$'
+	profile -F 4000 -o "$T/data" -- "$T/program" 1000000 >/dev/null
+	perf profile report --annotate sum -j "$T/data" | jq -s -e 'any(.[]; .inlined == "turn")'
+	# A file of another build is not used, and one that is not there is named.
+	compiled gcc mix.c other -gsplit-dwarf -O1
+	mv "$T/other-mix.dwo" "$T/program-mix.dwo"
+	profile --inline -F 4000 -s sym,srcline -j -- "$T/program" 1000000 >"$T/json"
+	jq -r '"\(.sym) \(.srcline)"' "$T/json" >"$T/rows"
+	grep -q '^sum mix.c:[0-9]*$' "$T/rows"
+	refute grep inlined "$T/rows"
+	rm "$T/program-mix.dwo"
+	profile -v --inline -F 4000 -s sym,srcline -j -- "$T/program" 1000000 2>"$T/err" >"$T/json"
+	grep -q "$T/program: some lines and inlined functions are unknown: $T/program-mix.dwo: No such file or directory" "$T/err"
+	jq -r '"\(.sym) \(.srcline)"' "$T/json" | grep -q '^sum mix.c:[0-9]*$'
+}
+
 @test "inlined functions have the names of a file that dwz made" {
 	require_commands dwz
 	mkdir "$T/bin"

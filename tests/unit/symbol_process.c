@@ -22,6 +22,7 @@
 
 #include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
+#include "util/symbol/sandbox.h"
 #include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_worker.h"
 
@@ -158,7 +159,7 @@ static void assert_has_lines(struct symbol_process *process)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const uint64_t addresses[] = {1ULL << 40, known_offset()};
 	struct found_lines found = {};
-	const struct symbol_files files = {fd, -1, -1};
+	const struct symbol_files files = {fd, -1, -1, NULL, NULL};
 	int err = symbol_process__lines(process, SYMBOL_FILE_LINES, &files, addresses, 2,
 					take_frame, &found);
 
@@ -186,7 +187,7 @@ static void test_without_libdw_there_are_no_lines(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const struct symbol_files files = {fd, -1, -1};
+	const struct symbol_files files = {fd, -1, -1, NULL, NULL};
 	const uint64_t address = known_offset();
 
 	assert_int_equal(symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
@@ -436,6 +437,43 @@ static void test_a_perf_map_is_read_by_the_worker(void **state __unused)
 	symbol_process__stop(process);
 }
 
+/* --- files that are opened for a library --- */
+
+/* Answer with -ENOTTY if the worker opens just the descriptor that it was given, and nothing by name. */
+static int serve_opens(int fd)
+{
+	char bytes[SYMBOL_MAX_PACKET];
+	struct iovec part = {bytes, sizeof(bytes)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct symbol_reply done = {.kind = SYMBOL_REPLY_DONE};
+	struct symbol_request request;
+	int given = fcntl(STDIN_FILENO, F_DUPFD, 0);
+	bool is_refused = open("/proc/self/exe", O_RDONLY) < 0 && errno == ENOENT, is_given;
+
+	assert_int_equal(sandbox__answer_open(given), -1);
+	is_given = open("/proc/self/exe", O_RDONLY) == given;
+	is_refused = is_refused && open("/proc/self/exe", O_RDONLY) < 0 && errno == ENOENT;
+	if (recvmsg(fd, &message, 0) < (ssize_t)sizeof(request))
+		return 0;
+	memcpy(&request, bytes, sizeof(request));
+	done.seq = request.seq;
+	done.err = is_refused && is_given && sandbox__answer_open(-1) == -1 ? -ENOTTY : -EIO;
+	part = (struct iovec){&done, sizeof(done)};
+	(void)sendmsg(fd, &message, MSG_NOSIGNAL);
+	return 0;
+}
+
+static void test_the_worker_opens_what_it_is_given_and_nothing_else(void **state __unused)
+{
+	struct symbol_process *process;
+
+	if (!sandbox__can_answer_open())
+		skip();
+	process = symbol_process__start_serving(false, serve_opens);
+	assert_int_equal(describe(process), -ENOTTY);
+	symbol_process__stop(process);
+}
+
 /* --- code of a JIT compiler --- */
 
 /* A jitdump with functions of 4 MiB, of which a file needs few bytes on a disk. */
@@ -487,6 +525,7 @@ static enum {
 	TOO_MANY_LINES,
 	TOO_MANY_PLACES,
 	TOO_MANY_BYTES,
+	TOO_MANY_SPLITS,
 	SHORT_PACKET,
 	LONG_ID,
 	GOOD_ERROR
@@ -506,6 +545,7 @@ static void answer_wrongly(int fd, const struct symbol_request *request)
 	const struct symbol_answer name = {};
 	const struct symbol_frame frame = {};
 	const struct symbol_place place = {};
+	const struct symbol_split split = {};
 	static const char bytes[SYMBOL_MAX_PACKET / 2];
 	struct symbol_reply head = {.seq = request->seq};
 
@@ -516,6 +556,9 @@ static void answer_wrongly(int fd, const struct symbol_request *request)
 		} else if (fault == TOO_MANY_LINES && i <= SYMBOL_MAX_INLINED) {
 			head.kind = SYMBOL_REPLY_FRAMES;
 			send_reply(fd, &head, &frame, sizeof(frame));
+		} else if (fault == TOO_MANY_SPLITS && i <= SYMBOL_MAX_INLINED) {
+			head.kind = SYMBOL_REPLY_SPLIT;
+			send_reply(fd, &head, &split, sizeof(split));
 		} else if (fault == TOO_MANY_PLACES) {
 			head.kind = SYMBOL_REPLY_PLACES;
 			send_reply(fd, &head, &place, sizeof(place));
@@ -577,14 +620,14 @@ static int jit_code(struct symbol_process *process, int fd, const uint64_t *addr
 
 static int ask_for(struct symbol_process *process, int fd)
 {
-	const struct symbol_files files = {fd, -1, -1};
+	const struct symbol_files files = {fd, -1, -1, NULL, NULL};
 	const uint64_t address = known_offset();
 	struct found found = {};
 
 	if (fault == TOO_MANY_NAMES)
 		return symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
 					    &found);
-	if (fault == TOO_MANY_LINES)
+	if (fault == TOO_MANY_LINES || fault == TOO_MANY_SPLITS)
 		return symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
 					     ignore_line, NULL);
 	if (fault == TOO_MANY_PLACES)
@@ -634,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_the_build_id_of_this_program_is_read),
 		cmocka_unit_test(test_a_perf_map_is_read_by_the_worker),
 		cmocka_unit_test(test_code_that_is_too_much_is_cut_off),
+		cmocka_unit_test(test_the_worker_opens_what_it_is_given_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

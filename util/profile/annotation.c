@@ -420,15 +420,15 @@ static int find_inlined_in(const struct search *search, const struct annotation_
 	struct inlined inlined = {.function = search->function, .first = -1};
 	const struct image *image = symbols__open(search->symbols, hits->image);
 	uint64_t *positions __cleanup(free_ptr) = calloc(nr, sizeof(*positions));
+	struct symbol_files files;
 
 	if (!image || !positions)
 		return -1;
 	for (int i = 0; i < nr; i++)
 		positions[i] = hits[i].position;
-	(void)symbol_process__lines(
-		symbols__reader(search->symbols), SYMBOL_FILE_LINES,
-		&(struct symbol_files){image->fd, image->debug_fd, image->alt_fd}, positions, nr,
-		take_frame, &inlined);
+	files = symbols__files(image);
+	(void)symbol_process__lines(symbols__reader(search->symbols), SYMBOL_FILE_LINES, &files,
+				    positions, nr, take_frame, &inlined);
 	return inlined.first;
 }
 

@@ -22,6 +22,25 @@ void debug_info__close(struct debug_info *info __unused)
 {
 }
 
+void debug_info__begin(struct debug_info *info __unused)
+{
+}
+
+int debug_info__missing(struct debug_info *info __unused, uint64_t address __unused,
+			char *path __unused, size_t size __unused)
+{
+	return -1;
+}
+
+void debug_info__add(struct debug_info *info __unused, int nr __unused, int fd __unused)
+{
+}
+
+int debug_info__nr_added(const struct debug_info *info __unused)
+{
+	return 0;
+}
+
 int debug_info__frames(struct debug_info *info __unused, uint64_t address __unused,
 		       struct debug_frame *frames __unused)
 {
@@ -35,11 +54,13 @@ int debug_info__frames(struct debug_info *info __unused, uint64_t address __unus
 #include "util/symbol/demangle.h"
 #include "util/symbol/life_sign.h"
 #include "util/symbol/nested_ranges.h"
+#include "util/symbol/sandbox.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,7 +74,8 @@ int debug_info__frames(struct debug_info *info __unused, uint64_t address __unus
 				fn(dwarf_attr_integrate) fn(dwarf_formstring) fn(dwarf_formudata)  \
 					fn(dwarf_getsrc_die) fn(dwarf_linesrc) fn(dwarf_lineno)    \
 						fn(dwarf_getsrcfiles) fn(dwarf_filesrc)            \
-							fn(dwarf_setalt)
+							fn(dwarf_setalt) fn(dwarf_cu_info)         \
+								fn(dwarf_cu_getdwarf)
 
 /* Set once by debug_info__init(). The library stays loaded. */
 static struct {
@@ -77,6 +99,10 @@ struct function {
 
 struct unit {
 	Dwarf_Die die;
+	Dwarf_Die functions_die; /* the same, or that of the file with the functions */
+	Dwarf *dwarf;		 /* of the functions */
+	bool has_no_split;	 /* all functions are in this file */
+	uint64_t named;		 /* the request that named the file with the functions; 0: none */
 	bool is_read;
 	struct function *functions;
 	int nr_functions;
@@ -97,6 +123,8 @@ struct debug_info {
 	int nr_units;
 	struct nested_ranges ranges; /* of units */
 	int nr_ranges;		     /* of units and functions */
+	int nr_added;		     /* files with functions */
+	uint64_t nr_requests;
 };
 
 /* --- begin and end --- */
@@ -182,7 +210,8 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 	life_sign__show();
 	if (!unit)
 		return -ENOMEM;
-	unit->die = *die;
+	unit->die = unit->functions_die = *die;
+	unit->dwarf = info->dwarf;
 	return add_ranges(info, &unit->die, &info->ranges, info->nr_units - 1);
 }
 
@@ -309,8 +338,8 @@ static int read_unit(struct debug_info *info, struct unit *unit)
 	if (unit->is_read)
 		return 0;
 	unit->is_read = true;
-	unit->last = lib.dwarf_dieoffset(&unit->die);
-	err = walk(info, unit, &unit->die, -1, 0);
+	unit->last = lib.dwarf_dieoffset(&unit->functions_die);
+	err = walk(info, unit, &unit->functions_die, -1, 0);
 	nested_ranges__sort(&unit->ranges);
 	return err;
 }
@@ -365,7 +394,7 @@ static void set_call(struct unit *unit, Dwarf_Die *die, struct debug_frame *fram
 	size_t nr;
 
 	frame->line = number_of(die, DW_AT_call_line);
-	if (!lib.dwarf_getsrcfiles(&unit->die, &files, &nr) && file < nr)
+	if (!lib.dwarf_getsrcfiles(&unit->functions_die, &files, &nr) && file < nr)
 		frame->file = lib.dwarf_filesrc(files, file, NULL, NULL);
 }
 
@@ -390,8 +419,7 @@ static int depth_of(const struct unit *unit, int innermost)
 	return nr;
 }
 
-static int fill_frames(struct debug_info *info, struct unit *unit, uint64_t address,
-		       struct debug_frame *frames)
+static int fill_frames(struct unit *unit, uint64_t address, struct debug_frame *frames)
 {
 	int innermost = nested_ranges__find(&unit->ranges, address);
 	int depth = depth_of(unit, innermost),
@@ -401,7 +429,7 @@ static int fill_frames(struct debug_info *info, struct unit *unit, uint64_t addr
 	for (int at = innermost, i = depth - 1; at >= 0; at = unit->functions[at].caller, i--) {
 		Dwarf_Die die;
 
-		if (i >= nr || !lib.dwarf_offdie(info->dwarf, unit->functions[at].die, &die))
+		if (i >= nr || !lib.dwarf_offdie(unit->dwarf, unit->functions[at].die, &die))
 			continue;
 		frames[i].name = name_of(&unit->functions[at], &die);
 		if (i)
@@ -412,6 +440,75 @@ static int fill_frames(struct debug_info *info, struct unit *unit, uint64_t addr
 	return nr ? nr : 1;
 }
 
+/* --- functions in files of their own --- */
+
+/* Return: the file that a unit names, which libdw opens only if it is given; NULL: none */
+static const char *split_name(struct unit *unit)
+{
+	const char *name = text_of(&unit->die, DW_AT_dwo_name);
+
+	return name ? name : text_of(&unit->die, DW_AT_GNU_dwo_name);
+}
+
+void debug_info__begin(struct debug_info *info)
+{
+	info->nr_requests++;
+}
+
+int debug_info__missing(struct debug_info *info, uint64_t address, char *path, size_t size)
+{
+	int nr = nested_ranges__find(&info->ranges, address), len;
+	struct unit *unit = nr < 0 ? NULL : &info->units[nr];
+	const char *name, *dir;
+
+	*path = '\0';
+	if (!unit || unit->is_read || unit->has_no_split || info->nr_added >= DEBUG_MAX_ADDED)
+		return -1;
+	if (unit->named)
+		return unit->named == info->nr_requests ? nr : -1;
+	name = split_name(unit);
+	unit->has_no_split = true;
+	if (!name)
+		return -1;
+	dir = text_of(&unit->die, DW_AT_comp_dir);
+	len = *name == '/' || !dir ? snprintf(path, size, "%s", name) :
+				     snprintf(path, size, "%s/%s", dir, name);
+	if (len < 0 || (size_t)len >= size) {
+		*path = '\0';
+		return -1;
+	}
+	unit->has_no_split = false;
+	unit->named = info->nr_requests;
+	return nr;
+}
+
+int debug_info__nr_added(const struct debug_info *info)
+{
+	return info->nr_added;
+}
+
+/* libdw compares the ids of both units. */
+void debug_info__add(struct debug_info *info, int nr, int fd)
+{
+	struct unit *unit = nr >= 0 && nr < info->nr_units ? &info->units[nr] : NULL;
+	Dwarf_Die die = {};
+
+	if (!unit || unit->is_read || !unit->named) {
+		close(fd);
+		return;
+	}
+	sandbox__answer_open(fd);
+	(void)lib.dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &die, NULL, NULL, NULL);
+	fd = sandbox__answer_open(-1);
+	close_fd(&fd);
+	if (!die.cu)
+		return;
+	info->nr_added++;
+	unit->functions_die = die;
+	unit->dwarf = lib.dwarf_cu_getdwarf(die.cu);
+	(void)lib.dwarf_new_oom_handler(unit->dwarf, end_without_memory);
+}
+
 int debug_info__frames(struct debug_info *info, uint64_t address, struct debug_frame *frames)
 {
 	int nr = nested_ranges__find(&info->ranges, address), err;
@@ -419,7 +516,7 @@ int debug_info__frames(struct debug_info *info, uint64_t address, struct debug_f
 	if (nr < 0)
 		return 0;
 	err = read_unit(info, &info->units[nr]);
-	return err ? err : fill_frames(info, &info->units[nr], address, frames);
+	return err ? err : fill_frames(&info->units[nr], address, frames);
 }
 
 #endif

@@ -8,12 +8,16 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct debug_info;
 
 /* Deeper inlining is cut off at the inner end. */
 #define DEBUG_MAX_FRAMES 64
+
+/* Files with functions that stay open: fewer than a process may open. */
+#define DEBUG_MAX_ADDED 256
 
 /* A function at an address, or one that is inlined there. The texts are borrowed from struct debug_info. */
 struct debug_frame {
@@ -35,6 +39,31 @@ bool debug_info__init(void);
  */
 struct debug_info *debug_info__open(int fd, int alt_fd);
 void debug_info__close(struct debug_info *info);
+
+/**
+ * debug_info__begin() - begin a request: files that debug_info__missing() named before are not named again
+ */
+void debug_info__begin(struct debug_info *info);
+
+/**
+ * debug_info__missing() - name the file with the functions of an address, if the compiler put them into one of their own
+ * @path: receives its path, or an empty text if another address of this request had it already
+ *
+ * Return: a number for debug_info__add(); -1: there is none, or it was named before, or there are too many.
+ */
+int debug_info__missing(struct debug_info *info, uint64_t address, char *path, size_t size);
+
+/**
+ * debug_info__add() - add such a file
+ * @nr: of debug_info__missing()
+ * @fd: belongs to @info from now on
+ *
+ * A file of another build is ignored. It needs sandbox__enter(), which keeps libdw from opening files itself.
+ */
+void debug_info__add(struct debug_info *info, int nr, int fd);
+
+/** debug_info__nr_added() - how many of them are open */
+int debug_info__nr_added(const struct debug_info *info);
 
 /**
  * debug_info__frames() - the function at an address, and the functions inlined there

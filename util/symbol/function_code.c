@@ -180,6 +180,7 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 	struct code bytes = {.address = place->address, .len = place->end - place->start};
 	void *buf __cleanup(free_ptr) = NULL;
 	struct symbol_process *reader = symbols__reader(symbols);
+	struct symbol_files files;
 	int err;
 
 	if (!image)
@@ -195,8 +196,9 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
-		err = add_notes(code, place, false, reader,
-				&(struct symbol_files){image->fd, image->debug_fd, image->alt_fd});
+		files = symbols__files(image);
+	if (!err)
+		err = add_notes(code, place, false, reader, &files);
 	return err;
 }
 
@@ -239,7 +241,7 @@ int function_code__read_jit(struct function_code *code, struct symbols *symbols,
 		err = disassemble(code, &bytes);
 	if (!err)
 		err = add_notes(code, place, true, symbols__reader(symbols),
-				&(struct symbol_files){dump->fd, -1, -1});
+				&(struct symbol_files){dump->fd, -1, -1, NULL, NULL});
 	return err;
 }
 
@@ -300,7 +302,7 @@ static int read_kernel(struct function_code *code, const struct kernel_file *fil
 		err = disassemble(code, &bytes);
 	if (!err && file->fd >= 0)
 		err = add_notes(code, place, false, reader,
-				&(struct symbol_files){file->fd, -1, -1});
+				&(struct symbol_files){file->fd, -1, -1, NULL, NULL});
 	return err;
 }
 

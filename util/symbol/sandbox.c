@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -118,6 +119,55 @@ int sandbox__drop_privileges(int keep_fd)
 	return err;
 }
 
+/* --- files that perf opens for a library --- */
+
+/* Where the result of a system call belongs, when a signal tells of its refusal. */
+#if defined(__x86_64__)
+#define OPEN_RESULT gregs[REG_RAX]
+#elif defined(__aarch64__)
+#define OPEN_RESULT regs[0]
+#endif
+
+/* The handler of a signal reads it, in the same thread. */
+static volatile sig_atomic_t next_fd = -1;
+
+int sandbox__answer_open(int fd)
+{
+	int left = next_fd;
+
+	next_fd = fd;
+	return left;
+}
+
+bool sandbox__can_answer_open(void)
+{
+#ifdef OPEN_RESULT
+	return true;
+#else
+	return false;
+#endif
+}
+
+#ifdef OPEN_RESULT
+
+static void on_open(int signal_nr __unused, siginfo_t *info __unused, void *context)
+{
+	mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+	int fd = next_fd;
+
+	next_fd = -1;
+	machine->OPEN_RESULT = fd < 0 ? -ENOENT : fd;
+}
+
+static int answer_opens(void)
+{
+	const struct sigaction action = {.sa_sigaction = on_open, .sa_flags = SA_SIGINFO};
+
+	return sigaction(SIGSYS, &action, NULL) ? -errno : 0;
+}
+
+#endif
+
 #ifdef THIS_ARCH
 
 /* newfstatat() is how newer C libraries call fstat(), and qsort() asks for the size of memory. */
@@ -135,7 +185,9 @@ static const int allowed[] = {
 
 /* libdw looks for the file's name and for further files by itself. It goes on without them. */
 static const int refused[] = {
+#ifndef OPEN_RESULT
 	SYS_openat,
+#endif
 	SYS_readlinkat,
 #ifdef SYS_readlink
 	SYS_readlink,
@@ -146,7 +198,7 @@ static const int refused[] = {
 /* Go on behind the next instruction unless the loaded value is @value. */
 #define UNLESS(value)  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, action)
-#define MAX_FILTER     (4 + 2 * (ARRAY_SIZE(allowed) + ARRAY_SIZE(refused)) + 16)
+#define MAX_FILTER     (4 + 2 * (ARRAY_SIZE(allowed) + ARRAY_SIZE(refused) + 1) + 16)
 /* The low half of an argument; all architectures above but s390x store it first. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOAD_ARG(n) LOAD(args[n])
@@ -195,6 +247,10 @@ static int install_filter(void)
 		filter[nr++] = (struct sock_filter)UNLESS(refused[i]);
 		filter[nr++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | ENOENT);
 	}
+#ifdef OPEN_RESULT
+	filter[nr++] = (struct sock_filter)UNLESS(SYS_openat);
+	filter[nr++] = (struct sock_filter)RETURN(SECCOMP_RET_TRAP);
+#endif
 	program.len = add_conditions(filter, nr);
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
 }
@@ -216,6 +272,10 @@ int sandbox__enter(void)
 	/* A crash on a hostile file is expected: leave no core file of it. */
 	if (!err)
 		err = sandbox__limit(RLIMIT_CORE, 0);
+#ifdef OPEN_RESULT
+	if (!err)
+		err = answer_opens();
+#endif
 	return err ? err : install_filter();
 }
 

@@ -4,6 +4,7 @@
 
 /* Confinement of a process that reads hostile files. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -38,5 +39,16 @@ int sandbox__limit(int resource, uint64_t most);
  */
 #define SANDBOX_MAX_BYTES (8UL << 30)
 int sandbox__enter(void);
+
+/**
+ * sandbox__answer_open() - give a descriptor to the next attempt of a library to open a file, whatever its name
+ * @fd: the library closes it; -1: attempts fail again, as they do after the next one
+ *
+ * Call it after sandbox__enter(). Return: the descriptor that nobody has taken; -1: there is none.
+ */
+int sandbox__answer_open(int fd);
+
+/** sandbox__can_answer_open() - whether this architecture has that */
+bool sandbox__can_answer_open(void);
 
 #endif

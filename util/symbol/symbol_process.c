@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/symbol_process.h"
 
+#include "util/lib/array.h"
 #include "util/lib/byte_buffer.h"
 #include "util/lib/end_signals.h"
 #include "util/lib/util.h"
@@ -162,6 +163,17 @@ void symbol_process__stop(struct symbol_process *process)
 
 /* --- requests --- */
 
+/* Files that have functions of the addresses. */
+struct split {
+	uint64_t nr;
+	char path[SYMBOL_MAX_NAME + 1];
+};
+
+struct splits {
+	struct split *list;
+	int nr;
+};
+
 struct question {
 	enum symbol_file_kind kind;
 	int fds[SYMBOL_MAX_FDS]; /* those behind the first: -1 or a file, as struct symbol_files has them */
@@ -172,6 +184,7 @@ struct question {
 	place_fn place_fn;	   /* NULL: no places are asked for */
 	line_fn line_fn;	   /* NULL: no lines are asked for */
 	struct byte_buffer *bytes; /* NULL: no records are asked for */
+	struct splits *splits;	   /* NULL: as line_fn */
 	void *ctx;
 };
 
@@ -354,6 +367,34 @@ static int hand_over_lines(struct symbol_process *process, ssize_t len,
 	return 0;
 }
 
+static int hand_over_splits(struct symbol_process *process, ssize_t len,
+			    const struct question *question)
+{
+	const char *at = process->reply.bytes + sizeof(process->reply.head);
+	size_t left = len - sizeof(process->reply.head);
+
+	while (left) {
+		struct symbol_split head;
+		struct split *split;
+
+		if (left < sizeof(head) || !process->nr_left--)
+			return -EPROTO;
+		memcpy(&head, at, sizeof(head));
+		at += sizeof(head);
+		left -= sizeof(head);
+		if (head.path_len > SYMBOL_MAX_NAME || head.path_len > left)
+			return -EPROTO;
+		split = array__add(question->splits->list, question->splits->nr);
+		if (split) {
+			split->nr = head.nr;
+			copy_text(split->path, at, head.path_len);
+		}
+		at += head.path_len;
+		left -= head.path_len;
+	}
+	return 0;
+}
+
 static int hand_over_places(struct symbol_process *process, ssize_t len,
 			    const struct question *question)
 {
@@ -423,6 +464,8 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 			err = hand_over_names(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_PLACES && question->place_fn)
 			err = hand_over_places(process, len, question);
+		else if (head->kind == SYMBOL_REPLY_SPLIT && question->splits)
+			err = hand_over_splits(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_BYTES && question->bytes)
 			err = hand_over_bytes(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_FRAMES && question->line_fn)
@@ -485,9 +528,44 @@ int symbol_process__describe(struct symbol_process *process, int fd, int debug_f
 	return 0;
 }
 
-/* Ask for a message's worth of addresses at a time. */
-static int ask_of_each(struct symbol_process *process, struct question *question,
-		       const uint64_t *addresses, int nr)
+/* Send the files that are there. Without the others, their functions are unknown. */
+static void add_splits(struct symbol_process *process, const struct symbol_files *files,
+		       const struct splits *splits)
+{
+	for (int i = 0; i < splits->nr && files->open_split; i++) {
+		int fd __cleanup(close_fd) = files->open_split(files->ctx, splits->list[i].path);
+		const struct question question = {
+			.kind = SYMBOL_FILE_SPLIT,
+			.fds = {fd, -1, -1},
+			.addresses = &splits->list[i].nr,
+			.nr = 1,
+		};
+
+		if (fd >= 0)
+			(void)ask(process, &question);
+	}
+}
+
+static int ask_lines(struct symbol_process *process, const struct symbol_files *files,
+		     struct question *question)
+{
+	struct splits splits = {};
+	int err;
+
+	question->splits = &splits;
+	err = ask(process, question);
+	if (!err && splits.nr) {
+		add_splits(process, files, &splits);
+		err = ask(process, question);
+	}
+	free(splits.list);
+	question->splits = NULL;
+	return err;
+}
+
+/* Ask for a message's worth of addresses at a time. @files: for lines */
+static int ask_of_each(struct symbol_process *process, const struct symbol_files *files,
+		       struct question *question, const uint64_t *addresses, int nr)
 {
 	int err = 0;
 
@@ -496,7 +574,8 @@ static int ask_of_each(struct symbol_process *process, struct question *question
 		question->nr =
 			nr - first < SYMBOL_MAX_ADDRESSES ? nr - first : SYMBOL_MAX_ADDRESSES;
 		question->first = first;
-		err = ask(process, question);
+		err = question->line_fn ? ask_lines(process, files, question) :
+					  ask(process, question);
 	}
 	return err;
 }
@@ -506,7 +585,7 @@ int symbol_process__name(struct symbol_process *process, enum symbol_file_kind k
 {
 	struct question question = {.kind = kind, .fds = {fd, debug_fd, -1}, .fn = fn, .ctx = ctx};
 
-	return ask_of_each(process, &question, addresses, nr);
+	return ask_of_each(process, NULL, &question, addresses, nr);
 }
 
 int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind kind,
@@ -522,7 +601,7 @@ int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind 
 		.ctx = ctx,
 	};
 
-	return ask_of_each(process, &question, addresses, nr);
+	return ask_of_each(process, files, &question, addresses, nr);
 }
 
 int symbol_process__find(struct symbol_process *process, enum symbol_file_kind kind, int fd,

@@ -89,6 +89,9 @@ struct symbol_files {
 	int fd;
 	int debug_fd; /* with the debug information */
 	int alt_fd;   /* with debug information that it shares with other files */
+	/* Opens a file with functions, which the file names: a descriptor or -errno; NULL: none are opened. */
+	int (*open_split)(void *ctx, const char *path);
+	void *ctx;
 };
 
 /**

@@ -31,6 +31,7 @@ enum symbol_file_kind {
 	SYMBOL_FILE_JIT_LINES, /* the same file: source lines of addresses of the process */
 	SYMBOL_FILE_JIT_FIND,  /* the same file: the places of a function, as SYMBOL_FILE_FIND */
 	SYMBOL_FILE_JIT_CODE, /* the same file: records of the functions at ascending addresses of the process */
+	SYMBOL_FILE_SPLIT, /* a file that SYMBOL_REPLY_SPLIT has named; its number is in place of addresses */
 	SYMBOL_FILE_LINES, /* ELF: source lines and inlined functions of positions in the file */
 };
 
@@ -46,6 +47,7 @@ enum symbol_reply_kind {
 	SYMBOL_REPLY_PLACES, /* struct symbol_place */
 	SYMBOL_REPLY_FRAMES, /* struct symbol_frame, each followed by the name and the file */
 	SYMBOL_REPLY_BYTES,  /* the next bytes of records */
+	SYMBOL_REPLY_SPLIT,  /* struct symbol_split, each followed by the path */
 	SYMBOL_REPLY_BUSY,   /* nothing yet, but the request is not forgotten */
 	SYMBOL_REPLY_DONE,
 	SYMBOL_REPLY_DIED,
@@ -78,6 +80,15 @@ struct symbol_frame {
 	uint32_t line;	/* 0: unknown */
 	uint16_t name_len;
 	uint16_t file_len; /* 0: unknown */
+};
+
+/*
+ * A file with the functions of some addresses. These have no frames until the next request of lines for the same
+ * file. SYMBOL_FILE_SPLIT may come between.
+ */
+struct symbol_split {
+	uint32_t nr;
+	uint32_t path_len;
 };
 
 /* Addresses without a name have none. */

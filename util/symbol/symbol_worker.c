@@ -8,6 +8,7 @@
 #include "util/symbol/jit_dump.h"
 #include "util/symbol/life_sign.h"
 #include "util/symbol/perf_map.h"
+#include "util/symbol/sandbox.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbol_wire.h"
 
@@ -47,6 +48,7 @@ struct worker {
 	int fds[MAX_FDS]; /* -1: none */
 	uint64_t sent_ns; /* time of the last packet */
 	struct source kept[NR_KEPT];
+	struct source *lines; /* that of the last request of lines; NULL: none */
 	uint64_t nr_requests;
 	char packet[SYMBOL_MAX_PACKET]; /* struct symbol_reply and answers, up to len */
 	size_t len;
@@ -348,17 +350,70 @@ static int find_frames(const struct source *source, uint64_t address, struct deb
 	return 1;
 }
 
+/* Return: -errno of the socket. */
+static int put_split(struct worker *worker, int nr, const char *path)
+{
+	struct symbol_split head = {.nr = nr, .path_len = strlen(path)};
+	size_t size = sizeof(head) + head.path_len;
+	int err = 0;
+
+	if (size > sizeof(worker->packet) - worker->len) {
+		err = send_packet(worker);
+		begin_packet(worker, SYMBOL_REPLY_SPLIT);
+	}
+	memcpy(worker->packet + worker->len, &head, sizeof(head));
+	memcpy(worker->packet + worker->len + sizeof(head), path, head.path_len);
+	worker->len += size;
+	return err;
+}
+
+/* Name the files that hold functions of the addresses. Return: -errno of the socket. */
+static int put_splits(struct worker *worker, const struct source *source)
+{
+	int err = 0;
+
+	begin_packet(worker, SYMBOL_REPLY_SPLIT);
+	for (uint32_t i = 0; i < worker->request.head.nr && !err; i++) {
+		uint64_t address = worker->request.addresses[i];
+		char path[SYMBOL_MAX_NAME];
+		int nr;
+
+		life_sign__show();
+		if (!elf_segments__address(&source->segments, address, &address))
+			continue;
+		nr = debug_info__missing(source->debug, address, path, sizeof(path));
+		if (nr >= 0 && *path)
+			err = put_split(worker, nr, path);
+	}
+	return err ? err : send_packet(worker);
+}
+
+/* Return: whether an address waits for a file that this request has named. */
+static bool is_waiting(const struct source *source, uint64_t address)
+{
+	char path[SYMBOL_MAX_NAME];
+
+	return source->debug && elf_segments__address(&source->segments, address, &address) &&
+	       debug_info__missing(source->debug, address, path, sizeof(path)) >= 0;
+}
+
 /* Return: -errno of the socket; @err receives that of the file. */
 static int put_frames(struct worker *worker, const struct source *source, int *err)
 {
 	struct debug_frame frames[DEBUG_MAX_FRAMES];
 	int lost = 0;
 
+	if (source->debug && sandbox__can_answer_open()) {
+		debug_info__begin(source->debug);
+		lost = put_splits(worker, source);
+	}
 	begin_packet(worker, SYMBOL_REPLY_FRAMES);
 	for (uint32_t i = 0; i < worker->request.head.nr && !lost && !*err; i++) {
 		int nr;
 
 		life_sign__show();
+		if (is_waiting(source, worker->request.addresses[i]))
+			continue;
 		nr = find_frames(source, worker->request.addresses[i], frames);
 		*err = nr < 0 ? nr : 0;
 		for (int k = 0; k < nr && !lost; k++)
@@ -525,6 +580,30 @@ static int put_jit_code(struct worker *worker, const struct source *source, int 
 	return lost ? lost : send_packet(worker);
 }
 
+/* Close the files of other sources if there are too many. */
+static void make_room(struct worker *worker)
+{
+	int nr = 0;
+
+	for (int i = 0; i < NR_KEPT; i++)
+		nr += worker->kept[i].debug ? debug_info__nr_added(worker->kept[i].debug) : 0;
+	for (int i = 0; i < NR_KEPT && nr >= DEBUG_MAX_ADDED; i++) {
+		if (&worker->kept[i] != worker->lines && worker->kept[i].debug)
+			clear_source(&worker->kept[i]);
+	}
+}
+
+/* The file belongs to the source of the last request of lines. Return: 0 or -EINVAL. */
+static int add_split(struct worker *worker)
+{
+	if (!worker->lines || !worker->lines->debug || worker->request.head.nr != 1)
+		return -EINVAL;
+	make_room(worker);
+	debug_info__add(worker->lines->debug, worker->request.addresses[0], worker->fds[0]);
+	worker->fds[0] = -1;
+	return 0;
+}
+
 static int send_done(struct worker *worker, const struct symbol_reply *reply)
 {
 	memcpy(worker->packet, reply, sizeof(*reply));
@@ -543,7 +622,7 @@ static bool is_of_lines(const struct worker *worker)
 static int answer(struct worker *worker)
 {
 	struct symbol_reply done = {.seq = worker->request.head.seq, .kind = SYMBOL_REPLY_DONE};
-	const struct source *source;
+	struct source *source;
 	int err = 0, lost = 0;
 
 	if (worker->fds[0] < 0) {
@@ -553,10 +632,13 @@ static int answer(struct worker *worker)
 		done.is_debug_file = !err && has_debug_file(worker);
 	} else if (worker->request.head.kind == SYMBOL_FILE_FIND) {
 		lost = put_places(worker, &err);
+	} else if (worker->request.head.kind == SYMBOL_FILE_SPLIT) {
+		err = add_split(worker);
 	} else if (worker->request.head.kind == SYMBOL_FILE_JIT_FIND) {
 		lost = put_jit_places(worker, &err);
 	} else {
 		source = get_source(worker, &err);
+		worker->lines = is_of_lines(worker) ? source : NULL;
 		lost = !source		   ? 0 :
 		       is_of_lines(worker) ? put_frames(worker, source, &err) :
 		       worker->request.head.kind == SYMBOL_FILE_JIT_CODE ?

@@ -578,12 +578,30 @@ static void warn_of_lines(struct symbols *symbols, const struct image *image, in
 	symbols->has_no_lines |= err == -ENOSYS;
 }
 
+/* The program names the file, so it is no other than that of the same build, or of no use. */
+static int open_split(void *ctx, const char *path)
+{
+	const struct image *image = ctx;
+	int fd = *path == '/' ? image__open_debug(image, path) : -ENOENT;
+
+	if (fd < 0)
+		pr_verbose("%s: some lines and inlined functions are unknown: %s: %s", image->path,
+			   path, strerror(-fd));
+	return fd;
+}
+
+struct symbol_files symbols__files(const struct image *image)
+{
+	return (struct symbol_files){image->fd, image->debug_fd, image->alt_fd, open_split,
+				     (void *)image};
+}
+
 /* Return: 0, also if there are no lines; -ENOMEM. */
 static int ask_lines(struct symbols *symbols, enum symbol_file_kind kind, struct image *image,
 		     const int *places, int nr)
 {
 	struct answers answers = {.symbols = symbols, .places = places};
-	const struct symbol_files files = {image->fd, image->debug_fd, image->alt_fd};
+	const struct symbol_files files = symbols__files(image);
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 	int err;
 
