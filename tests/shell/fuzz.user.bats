@@ -69,6 +69,10 @@ fuzz() {
 	fuzz jit_dump 20000 3
 }
 
+@test "the reader of packages of split debug information survives fuzzing" {
+	fuzz dwp_file 2000 4
+}
+
 @test "the reader of folded stacks survives fuzzing" {
 	fuzz folded 6000
 }

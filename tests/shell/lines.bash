@@ -24,7 +24,7 @@ compiled() {
 # addresses_of PROGRAM : print those of the instructions of the program's own functions, without padding behind them
 addresses_of() {
 	objdump -d -j .text --no-show-raw-insn "$1" |
-		awk '/^[0-9a-f]+ </ { own = /<(main|sum|_ZN3mix3sum)/ } own && /^ +[0-9a-f]+:/ && !/\t(cs |data16 )*(nop|xchg +%ax,%ax)/ { sub(":", ""); print $1 }'
+		awk '/^[0-9a-f]+ </ { own = /<(main|sum|other|_ZN3mix3sum)/ } own && /^ +[0-9a-f]+:/ && !/\t(cs |data16 )*(nop|xchg +%ax,%ax)/ { sub(":", ""); print $1 }'
 }
 
 # plain_lines : without the parameters of functions, discriminators, and the sign for an unknown line

@@ -238,6 +238,11 @@ has_entries_of_objdump() {
 	innermost_of "$T/packed" | grep -q '^packed+0x'
 }
 
+# own_rows : the functions of $T/program with their lines, of the samples in $T/json
+own_rows() {
+	jq -r 'select(.dso == "program") | "\(.sym) \(.srcline)"' "$T/json"
+}
+
 @test "programs with their functions in files of their own (.dwo) have the same lines and inlined functions" {
 	local compiler version
 	for compiler in gcc clang; do
@@ -251,21 +256,51 @@ has_entries_of_objdump() {
 		done
 	done
 	compiled gcc mix.c program -gsplit-dwarf
-	profile --inline -F 4000 -s sym,srcline -j -- "$T/program" 1000000 >"$T/json"
-	jq -r '"\(.sym) \(.srcline)"' "$T/json" | grep -q '^turn (inlined) mix.c:[0-9]*$'
+	profile --inline -F 4000 -s dso,sym,srcline -j -- "$T/program" 1000000 >"$T/json"
+	own_rows | grep -q '^turn (inlined) mix.c:[0-9]*$'
 	profile -F 4000 -o "$T/data" -- "$T/program" 1000000 >/dev/null
 	perf profile report --annotate sum -j "$T/data" | jq -s -e 'any(.[]; .inlined == "turn")'
 	# A file of another build is not used, and one that is not there is named.
 	compiled gcc mix.c other -gsplit-dwarf -O1
 	mv "$T/other-mix.dwo" "$T/program-mix.dwo"
-	profile --inline -F 4000 -s sym,srcline -j -- "$T/program" 1000000 >"$T/json"
-	jq -r '"\(.sym) \(.srcline)"' "$T/json" >"$T/rows"
+	profile --inline -F 4000 -s dso,sym,srcline -j -- "$T/program" 1000000 >"$T/json"
+	own_rows >"$T/rows"
 	grep -q '^sum mix.c:[0-9]*$' "$T/rows"
 	refute grep inlined "$T/rows"
 	rm "$T/program-mix.dwo"
-	profile -v --inline -F 4000 -s sym,srcline -j -- "$T/program" 1000000 2>"$T/err" >"$T/json"
+	profile -v --inline -F 4000 -s dso,sym,srcline -j -- "$T/program" 1000000 2>"$T/err" >"$T/json"
 	grep -q "$T/program: some lines and inlined functions are unknown: $T/program-mix.dwo: No such file or directory" "$T/err"
-	jq -r '"\(.sym) \(.srcline)"' "$T/json" | grep -q '^sum mix.c:[0-9]*$'
+	own_rows | grep -q '^sum mix.c:[0-9]*$'
+}
+
+@test "programs with their functions in a package of such files (.dwp) have the same lines and inlined functions" {
+	require_commands llvm-dwp
+	local compiler version
+	printf 'static inline __attribute__((always_inline)) int twice(int x) { volatile int y = x; return y * 2; }\nint other(int x) { return twice(x) + twice(x * 3); }\n' >"$T/other.c"
+	for compiler in gcc clang; do
+		for version in 4 5; do
+			compiled $compiler mix.c whole -gdwarf-$version "$T/other.c"
+			compiled $compiler mix.c program -gdwarf-$version -gsplit-dwarf "$T/other.c"
+			llvm-dwp -e "$T/program" -o "$T/program.dwp"
+			rm "$T/"*.dwo
+			addresses_of "$T/program" >"$T/addresses"
+			"$LINES_DRIVER" "$T/whole" <"$T/addresses" >"$T/whole.lines"
+			grep -qx twice "$T/whole.lines"
+			grep -qx mixed "$T/whole.lines"
+			"$LINES_DRIVER" "$T/program" <"$T/addresses" | diff -u "$T/whole.lines" - >&2
+		done
+	done
+	profile -v --inline -F 4000 -s dso,sym,srcline -j -- "$T/program" 1000000 2>"$T/err" >"$T/json"
+	own_rows | grep -q '^turn (inlined) mix.c:[0-9]*$'
+	refute grep 'are unknown: ' "$T/err"
+	# A package of another program, and a damaged one, are as none.
+	compiled clang mix.c another -gsplit-dwarf -O1
+	llvm-dwp -e "$T/another" -o "$T/program.dwp"
+	"$LINES_DRIVER" "$T/program" <"$T/addresses" >"$T/lines"
+	refute grep -x mixed "$T/lines"
+	head -c 1000 "$T/program.dwp" >"$T/short"
+	mv "$T/short" "$T/program.dwp"
+	"$LINES_DRIVER" "$T/program" <"$T/addresses" | diff -u "$T/lines" - >&2
 }
 
 @test "inlined functions have the names of a file that dwz made" {

@@ -159,7 +159,7 @@ static void assert_has_lines(struct symbol_process *process)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const uint64_t addresses[] = {1ULL << 40, known_offset()};
 	struct found_lines found = {};
-	const struct symbol_files files = {fd, -1, -1, NULL, NULL};
+	const struct symbol_files files = {fd, -1, -1, NULL, NULL, NULL};
 	int err = symbol_process__lines(process, SYMBOL_FILE_LINES, &files, addresses, 2,
 					take_frame, &found);
 
@@ -187,7 +187,7 @@ static void test_without_libdw_there_are_no_lines(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const struct symbol_files files = {fd, -1, -1, NULL, NULL};
+	const struct symbol_files files = {fd, -1, -1, NULL, NULL, NULL};
 	const uint64_t address = known_offset();
 
 	assert_int_equal(symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
@@ -620,7 +620,7 @@ static int jit_code(struct symbol_process *process, int fd, const uint64_t *addr
 
 static int ask_for(struct symbol_process *process, int fd)
 {
-	const struct symbol_files files = {fd, -1, -1, NULL, NULL};
+	const struct symbol_files files = {fd, -1, -1, NULL, NULL, NULL};
 	const uint64_t address = known_offset();
 	struct found found = {};
 

@@ -26,10 +26,10 @@ void debug_info__begin(struct debug_info *info __unused)
 {
 }
 
-int debug_info__missing(struct debug_info *info __unused, uint64_t address __unused,
-			char *path __unused, size_t size __unused)
+bool debug_info__missing(struct debug_info *info __unused, uint64_t address __unused,
+			 struct debug_split *split __unused)
 {
-	return -1;
+	return false;
 }
 
 void debug_info__add(struct debug_info *info __unused, int nr __unused, int fd __unused)
@@ -455,31 +455,34 @@ void debug_info__begin(struct debug_info *info)
 	info->nr_requests++;
 }
 
-int debug_info__missing(struct debug_info *info, uint64_t address, char *path, size_t size)
+/* Return: whether the unit names a file, and so shortly that it can be opened. */
+static bool name_split(struct unit *unit, struct debug_split *split)
 {
-	int nr = nested_ranges__find(&info->ranges, address), len;
-	struct unit *unit = nr < 0 ? NULL : &info->units[nr];
-	const char *name, *dir;
+	const char *name = split_name(unit), *dir = text_of(&unit->die, DW_AT_comp_dir);
+	bool is_whole = !dir || (name && *name == '/');
+	int len = name ? snprintf(split->path, sizeof(split->path), "%s%s%s", is_whole ? "" : dir,
+				  is_whole ? "" : "/", name) :
+			 -1;
 
-	*path = '\0';
+	if (len < 0 || (size_t)len >= sizeof(split->path))
+		return false;
+	return !lib.dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, NULL, &split->id, NULL, NULL);
+}
+
+bool debug_info__missing(struct debug_info *info, uint64_t address, struct debug_split *split)
+{
+	int nr = nested_ranges__find(&info->ranges, address);
+	struct unit *unit = nr < 0 ? NULL : &info->units[nr];
+
+	*split = (struct debug_split){.nr = nr};
 	if (!unit || unit->is_read || unit->has_no_split || info->nr_added >= DEBUG_MAX_ADDED)
-		return -1;
+		return false;
 	if (unit->named)
-		return unit->named == info->nr_requests ? nr : -1;
-	name = split_name(unit);
-	unit->has_no_split = true;
-	if (!name)
-		return -1;
-	dir = text_of(&unit->die, DW_AT_comp_dir);
-	len = *name == '/' || !dir ? snprintf(path, size, "%s", name) :
-				     snprintf(path, size, "%s/%s", dir, name);
-	if (len < 0 || (size_t)len >= size) {
-		*path = '\0';
-		return -1;
-	}
-	unit->has_no_split = false;
-	unit->named = info->nr_requests;
-	return nr;
+		return unit->named == info->nr_requests;
+	unit->has_no_split = !name_split(unit, split);
+	if (!unit->has_no_split)
+		unit->named = info->nr_requests;
+	return unit->named;
 }
 
 int debug_info__nr_added(const struct debug_info *info)

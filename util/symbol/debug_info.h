@@ -8,7 +8,6 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct debug_info;
@@ -18,6 +17,7 @@ struct debug_info;
 
 /* Files with functions that stay open: fewer than a process may open. */
 #define DEBUG_MAX_ADDED 256
+#define DEBUG_MAX_PATH	1024
 
 /* A function at an address, or one that is inlined there. The texts are borrowed from struct debug_info. */
 struct debug_frame {
@@ -45,17 +45,23 @@ void debug_info__close(struct debug_info *info);
  */
 void debug_info__begin(struct debug_info *info);
 
+/* A file that a compiler made for the functions of one unit. */
+struct debug_split {
+	int nr;			   /* for debug_info__add() */
+	uint64_t id;		   /* of the unit */
+	char path[DEBUG_MAX_PATH]; /* empty: another address of this request had it already */
+};
+
 /**
- * debug_info__missing() - name the file with the functions of an address, if the compiler put them into one of their own
- * @path: receives its path, or an empty text if another address of this request had it already
+ * debug_info__missing() - name the file with the functions of an address
  *
- * Return: a number for debug_info__add(); -1: there is none, or it was named before, or there are too many.
+ * Return: false: there is none, or an earlier request named it, or too many are open.
  */
-int debug_info__missing(struct debug_info *info, uint64_t address, char *path, size_t size);
+bool debug_info__missing(struct debug_info *info, uint64_t address, struct debug_split *split);
 
 /**
  * debug_info__add() - add such a file
- * @nr: of debug_info__missing()
+ * @nr: of struct debug_split
  * @fd: belongs to @info from now on
  *
  * A file of another build is ignored. It needs sandbox__enter(), which keeps libdw from opening files itself.

@@ -3,6 +3,7 @@
 
 #include "util/lib/array.h"
 #include "util/lib/util.h"
+#include "util/symbol/elf_file.h"
 #include "util/symbol/life_sign.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/xz_data.h"
@@ -16,21 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-/* Without a memory mapping: a file that is truncated meanwhile gives an error, and no SIGBUS. */
-static Elf *open_elf(int fd)
-{
-	Elf *elf;
-
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return NULL;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) != ELF_K_ELF) {
-		elf_end(elf);
-		return NULL;
-	}
-	return elf;
-}
 
 static void find_build_id(Elf *elf, struct build_id *id)
 {
@@ -128,7 +114,7 @@ static void describe_machine(Elf *elf, struct elf_description *file)
 
 int elf_symbols__describe(int fd, struct elf_description *file)
 {
-	Elf *elf = open_elf(fd);
+	Elf *elf = elf_file__open(fd, ELF_C_READ);
 	Elf_Scn *section = NULL;
 	size_t names = 0;
 
@@ -230,25 +216,6 @@ static void add_section(Elf *elf, const GElf_Ehdr *file, GElf_Word type, struct 
 	}
 }
 
-static Elf_Scn *find_named(Elf *elf, const char *wanted)
-{
-	Elf_Scn *section = NULL;
-	size_t names = 0;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header) ?
-					   elf_strptr(elf, names, header.sh_name) :
-					   NULL;
-
-		if (name && !strcmp(name, wanted))
-			return section;
-	}
-	return NULL;
-}
-
 /* --- calls of other files --- */
 
 /* How a machine lays out the section with an entry for each function that is called in another file. */
@@ -320,7 +287,7 @@ static const struct plt *find_plt(Elf *elf, const GElf_Ehdr *file, const struct 
 	for (size_t i = 0; i < ARRAY_SIZE(plts); i++) {
 		const struct plt *plt = &plts[i];
 		Elf_Scn *section =
-			file->e_machine == plt->machine ? find_named(elf, plt->name) : NULL;
+			file->e_machine == plt->machine ? elf_file__section(elf, plt->name) : NULL;
 		GElf_Shdr header;
 
 		if (!section || !gelf_getshdr(section, &header) ||
@@ -369,7 +336,7 @@ struct plt_names {
 static bool find_plt_names(struct plt_names *names)
 {
 	const struct plt_slots *slots = &names->slots;
-	Elf_Scn *section = find_named(names->elf, ".rela.plt");
+	Elf_Scn *section = elf_file__section(names->elf, ".rela.plt");
 
 	names->relocations = section ? elf_getdata(section, NULL) : NULL;
 	if (!names->relocations || !gelf_getshdr(section, &names->header) ||
@@ -411,7 +378,7 @@ static void add_plt(Elf *elf, const GElf_Ehdr *file, struct symbol_table *table)
 /* Distributions leave the symbols that .dynsym lacks in a stripped file, as an ELF file compressed by xz. */
 static void add_packed(Elf *elf, struct symbol_table *table)
 {
-	Elf_Scn *section = find_named(elf, ".gnu_debugdata");
+	Elf_Scn *section = elf_file__section(elf, ".gnu_debugdata");
 	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
 	size_t len = data ? data->d_size : 0;
 	char *unpacked __cleanup(free_ptr) =
@@ -426,7 +393,7 @@ static void add_packed(Elf *elf, struct symbol_table *table)
 
 int elf_symbols__add(int fd, struct symbol_table *table)
 {
-	Elf *elf = open_elf(fd);
+	Elf *elf = elf_file__open(fd, ELF_C_READ);
 	GElf_Ehdr file;
 
 	if (!elf)
@@ -458,7 +425,7 @@ static int add_segment(struct elf_segments *segments, const GElf_Phdr *header)
 
 int elf_symbols__segments(int fd, struct elf_segments *segments)
 {
-	Elf *elf = open_elf(fd);
+	Elf *elf = elf_file__open(fd, ELF_C_READ);
 	size_t nr = 0;
 	int err = 0;
 

@@ -241,7 +241,7 @@ int function_code__read_jit(struct function_code *code, struct symbols *symbols,
 		err = disassemble(code, &bytes);
 	if (!err)
 		err = add_notes(code, place, true, symbols__reader(symbols),
-				&(struct symbol_files){dump->fd, -1, -1, NULL, NULL});
+				&(struct symbol_files){dump->fd, -1, -1, NULL, NULL, NULL});
 	return err;
 }
 
@@ -302,7 +302,7 @@ static int read_kernel(struct function_code *code, const struct kernel_file *fil
 		err = disassemble(code, &bytes);
 	if (!err && file->fd >= 0)
 		err = add_notes(code, place, false, reader,
-				&(struct symbol_files){file->fd, -1, -1, NULL, NULL});
+				&(struct symbol_files){file->fd, -1, -1, NULL, NULL, NULL});
 	return err;
 }
 

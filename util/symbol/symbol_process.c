@@ -12,12 +12,15 @@
 #include "util/symbol/xz_data.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Requests that take longer are cut short by a signal that ends perf. */
 #define SLOW_MS 1000
@@ -165,7 +168,7 @@ void symbol_process__stop(struct symbol_process *process)
 
 /* Files that have functions of the addresses. */
 struct split {
-	uint64_t nr;
+	uint64_t nr, id;
 	char path[SYMBOL_MAX_NAME + 1];
 };
 
@@ -387,6 +390,7 @@ static int hand_over_splits(struct symbol_process *process, ssize_t len,
 		split = array__add(question->splits->list, question->splits->nr);
 		if (split) {
 			split->nr = head.nr;
+			split->id = head.id;
 			copy_text(split->path, at, head.path_len);
 		}
 		at += head.path_len;
@@ -528,21 +532,69 @@ int symbol_process__describe(struct symbol_process *process, int fd, int debug_f
 	return 0;
 }
 
-/* Send the files that are there. Without the others, their functions are unknown. */
+/* Only one process reads the file after perf, and cannot change it. Return: a descriptor or -errno. */
+static int memory_file(const struct byte_buffer *bytes)
+{
+	int fd = memfd_create("dwo", MFD_CLOEXEC | MFD_ALLOW_SEALING), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (bytes->has_failed || write(fd, bytes->data, bytes->len) != (ssize_t)bytes->len)
+		err = -ENOMEM;
+	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Return: a descriptor of the file of a unit in a package; -errno */
+static int unpack(struct symbol_process *process, int package, const struct split *split)
+{
+	struct byte_buffer file = {};
+	const struct question question = {
+		.kind = SYMBOL_FILE_DWP,
+		.fds = {package, -1, -1},
+		.addresses = &split->id,
+		.nr = 1,
+		.bytes = &file,
+	};
+	int ret = package < 0 ? package : ask(process, &question);
+
+	if (!ret)
+		ret = memory_file(&file);
+	byte_buffer__clear(&file);
+	return ret;
+}
+
+static void add_split(struct symbol_process *process, const struct split *split, int fd)
+{
+	const struct question question = {
+		.kind = SYMBOL_FILE_SPLIT,
+		.fds = {fd, -1, -1},
+		.addresses = &split->nr,
+		.nr = 1,
+	};
+
+	(void)ask(process, &question); /* without it, its functions are unknown */
+}
+
+/* Send the files that are there. */
 static void add_splits(struct symbol_process *process, const struct symbol_files *files,
 		       const struct splits *splits)
 {
-	for (int i = 0; i < splits->nr && files->open_split; i++) {
-		int fd __cleanup(close_fd) = files->open_split(files->ctx, splits->list[i].path);
-		const struct question question = {
-			.kind = SYMBOL_FILE_SPLIT,
-			.fds = {fd, -1, -1},
-			.addresses = &splits->list[i].nr,
-			.nr = 1,
-		};
+	int package __cleanup(close_fd) =
+		files->open_package ? files->open_package(files->ctx) : -ENOENT;
 
+	for (int i = 0; i < splits->nr; i++) {
+		const struct split *split = &splits->list[i];
+		int fd __cleanup(close_fd) = unpack(process, package, split);
+
+		if (fd < 0 && files->open_split)
+			fd = files->open_split(files->ctx, split->path);
 		if (fd >= 0)
-			(void)ask(process, &question);
+			add_split(process, split, fd);
 	}
 }
 

@@ -89,7 +89,8 @@ struct symbol_files {
 	int fd;
 	int debug_fd; /* with the debug information */
 	int alt_fd;   /* with debug information that it shares with other files */
-	/* Opens a file with functions, which the file names: a descriptor or -errno; NULL: none are opened. */
+	/* Open a package of files with functions, and such a file by its name: a descriptor or -errno; NULL: none. */
+	int (*open_package)(void *ctx);
 	int (*open_split)(void *ctx, const char *path);
 	void *ctx;
 };

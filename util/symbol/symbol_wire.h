@@ -32,6 +32,7 @@ enum symbol_file_kind {
 	SYMBOL_FILE_JIT_FIND,  /* the same file: the places of a function, as SYMBOL_FILE_FIND */
 	SYMBOL_FILE_JIT_CODE, /* the same file: records of the functions at ascending addresses of the process */
 	SYMBOL_FILE_SPLIT, /* a file that SYMBOL_REPLY_SPLIT has named; its number is in place of addresses */
+	SYMBOL_FILE_DWP, /* a package of such files: that of a unit, whose id is in place of addresses */
 	SYMBOL_FILE_LINES, /* ELF: source lines and inlined functions of positions in the file */
 };
 
@@ -46,7 +47,7 @@ enum symbol_reply_kind {
 	SYMBOL_REPLY_NAMES,  /* struct symbol_answer, each followed by its name */
 	SYMBOL_REPLY_PLACES, /* struct symbol_place */
 	SYMBOL_REPLY_FRAMES, /* struct symbol_frame, each followed by the name and the file */
-	SYMBOL_REPLY_BYTES,  /* the next bytes of records */
+	SYMBOL_REPLY_BYTES,  /* the next bytes of records, or of a file */
 	SYMBOL_REPLY_SPLIT,  /* struct symbol_split, each followed by the path */
 	SYMBOL_REPLY_BUSY,   /* nothing yet, but the request is not forgotten */
 	SYMBOL_REPLY_DONE,
@@ -87,6 +88,7 @@ struct symbol_frame {
  * file. SYMBOL_FILE_SPLIT may come between.
  */
 struct symbol_split {
+	uint64_t id; /* of the unit */
 	uint32_t nr;
 	uint32_t path_len;
 };

@@ -4,6 +4,7 @@
 #include "util/lib/util.h"
 #include "util/symbol/debug_info.h"
 #include "util/symbol/demangle.h"
+#include "util/symbol/dwp_file.h"
 #include "util/symbol/elf_symbols.h"
 #include "util/symbol/jit_dump.h"
 #include "util/symbol/life_sign.h"
@@ -26,6 +27,7 @@
 /* Show life about so often. */
 #define BUSY_NS NSEC_PER_SEC
 
+static_assert(DEBUG_MAX_PATH <= SYMBOL_MAX_NAME, "perf refuses longer paths");
 static_assert(DEBUG_MAX_FRAMES <= SYMBOL_MAX_INLINED, "perf refuses deeper frames");
 
 /* The functions of one file, and of its debug file if there is one. */
@@ -351,9 +353,9 @@ static int find_frames(const struct source *source, uint64_t address, struct deb
 }
 
 /* Return: -errno of the socket. */
-static int put_split(struct worker *worker, int nr, const char *path)
+static int put_split(struct worker *worker, const struct debug_split *split)
 {
-	struct symbol_split head = {.nr = nr, .path_len = strlen(path)};
+	const struct symbol_split head = {split->id, split->nr, strlen(split->path)};
 	size_t size = sizeof(head) + head.path_len;
 	int err = 0;
 
@@ -362,9 +364,18 @@ static int put_split(struct worker *worker, int nr, const char *path)
 		begin_packet(worker, SYMBOL_REPLY_SPLIT);
 	}
 	memcpy(worker->packet + worker->len, &head, sizeof(head));
-	memcpy(worker->packet + worker->len + sizeof(head), path, head.path_len);
+	memcpy(worker->packet + worker->len + sizeof(head), split->path, head.path_len);
 	worker->len += size;
 	return err;
+}
+
+/* Return: whether functions of a position are in a file that this request names. */
+static bool is_waiting(const struct source *source, uint64_t position, struct debug_split *split)
+{
+	uint64_t address;
+
+	return source->debug && elf_segments__address(&source->segments, position, &address) &&
+	       debug_info__missing(source->debug, address, split);
 }
 
 /* Name the files that hold functions of the addresses. Return: -errno of the socket. */
@@ -374,33 +385,20 @@ static int put_splits(struct worker *worker, const struct source *source)
 
 	begin_packet(worker, SYMBOL_REPLY_SPLIT);
 	for (uint32_t i = 0; i < worker->request.head.nr && !err; i++) {
-		uint64_t address = worker->request.addresses[i];
-		char path[SYMBOL_MAX_NAME];
-		int nr;
+		struct debug_split split;
 
 		life_sign__show();
-		if (!elf_segments__address(&source->segments, address, &address))
-			continue;
-		nr = debug_info__missing(source->debug, address, path, sizeof(path));
-		if (nr >= 0 && *path)
-			err = put_split(worker, nr, path);
+		if (is_waiting(source, worker->request.addresses[i], &split) && *split.path)
+			err = put_split(worker, &split);
 	}
 	return err ? err : send_packet(worker);
-}
-
-/* Return: whether an address waits for a file that this request has named. */
-static bool is_waiting(const struct source *source, uint64_t address)
-{
-	char path[SYMBOL_MAX_NAME];
-
-	return source->debug && elf_segments__address(&source->segments, address, &address) &&
-	       debug_info__missing(source->debug, address, path, sizeof(path)) >= 0;
 }
 
 /* Return: -errno of the socket; @err receives that of the file. */
 static int put_frames(struct worker *worker, const struct source *source, int *err)
 {
 	struct debug_frame frames[DEBUG_MAX_FRAMES];
+	struct debug_split split;
 	int lost = 0;
 
 	if (source->debug && sandbox__can_answer_open()) {
@@ -412,7 +410,7 @@ static int put_frames(struct worker *worker, const struct source *source, int *e
 		int nr;
 
 		life_sign__show();
-		if (is_waiting(source, worker->request.addresses[i]))
+		if (is_waiting(source, worker->request.addresses[i], &split))
 			continue;
 		nr = find_frames(source, worker->request.addresses[i], frames);
 		*err = nr < 0 ? nr : 0;
@@ -580,6 +578,22 @@ static int put_jit_code(struct worker *worker, const struct source *source, int 
 	return lost ? lost : send_packet(worker);
 }
 
+/* Return: -errno of the socket; @err receives that of the file. */
+static int put_unit(struct worker *worker, int *err)
+{
+	struct byte_buffer file = {};
+	int lost = 0;
+
+	*err = worker->request.head.nr == 1 ?
+		       dwp_file__unit(worker->fds[0], worker->request.addresses[0], &file) :
+		       -EINVAL;
+	begin_packet(worker, SYMBOL_REPLY_BYTES);
+	if (!*err)
+		lost = put_bytes(worker, file.data, file.len);
+	byte_buffer__clear(&file);
+	return lost ? lost : send_packet(worker);
+}
+
 /* Close the files of other sources if there are too many. */
 static void make_room(struct worker *worker)
 {
@@ -632,6 +646,8 @@ static int answer(struct worker *worker)
 		done.is_debug_file = !err && has_debug_file(worker);
 	} else if (worker->request.head.kind == SYMBOL_FILE_FIND) {
 		lost = put_places(worker, &err);
+	} else if (worker->request.head.kind == SYMBOL_FILE_DWP) {
+		lost = put_unit(worker, &err);
 	} else if (worker->request.head.kind == SYMBOL_FILE_SPLIT) {
 		err = add_split(worker);
 	} else if (worker->request.head.kind == SYMBOL_FILE_JIT_FIND) {

@@ -590,10 +590,18 @@ static int open_split(void *ctx, const char *path)
 	return fd;
 }
 
+static int open_package(void *ctx)
+{
+	const struct image *image = ctx;
+	char *path __cleanup(free_ptr) = xasprintf("%s.dwp", image->path);
+
+	return path ? image__open_debug(image, path) : -ENOMEM;
+}
+
 struct symbol_files symbols__files(const struct image *image)
 {
-	return (struct symbol_files){image->fd, image->debug_fd, image->alt_fd, open_split,
-				     (void *)image};
+	return (struct symbol_files){image->fd,	   image->debug_fd, image->alt_fd,
+				     open_package, open_split,	    (void *)image};
 }
 
 /* Return: 0, also if there are no lines; -ENOMEM. */
