@@ -58,8 +58,8 @@ deb_of() {
 
 # in_root ARGUMENT... : dpkg, on a machine below $T/root where nothing else is installed
 in_root() {
-	mkdir -p "$T"/root/var/lib/dpkg/{updates,info}
-	touch "$T/root/var/lib/dpkg/status"
+	mkdir -p "$T"/root/var/lib/dpkg/{updates,info} || return
+	touch "$T/root/var/lib/dpkg/status" || return
 	PATH=$PATH:/usr/sbin:/sbin dpkg --root="$T/root" --log=/dev/null --force-not-root --force-depends --force-unsafe-io "$@" \
 		>"$T/dpkg" 2>&1 || { cat "$T/dpkg"; return 1; }
 }
@@ -151,22 +151,70 @@ both_orders() {
 	[ ! -s "$T/missing" ] || { cat "$T/missing"; return 1; }
 }
 
-@test "the RPM spec is valid, and its list has every file that is installed" {
+# add_pages DIRECTORY : put man pages there, as make install does where they are built
+add_pages() {
+	local page
+	mkdir -p "$1/usr/share/man/man1"
+	for page in "$top"/Documentation/perf*.txt; do
+		page=${page##*/perf}
+		touch "$1/usr/share/man/man1/bperf${page%.txt}.1"
+	done
+}
+
+# files DIRECTORY : print the files and links in it, without the directory
+files() {
+	(cd "$1" && find . ! -type d -printf '/%P\n') | LC_ALL=C sort
+}
+
+# section NAME : print the lines of a section of the RPM spec in $T/spec
+section() {
+	sed -n "/^%$1\$/,/^%[a-z]*\$/{//d;p}" "$T/spec"
+}
+
+@test "the RPM spec is valid, and its list has the files that are installed, and no other" {
 	require_commands rpmspec
-	rpmspec -P "$top/packaging/bperf.spec" >"$T/spec" 2>"$T/err"
+	local root file pattern
+	rpmspec -P -D "_topdir $T" "$top/packaging/bperf.spec" >"$T/spec" 2>"$T/err"
 	[ ! -s "$T/err" ]
-	make -s -C "$top" O="$O" DESTDIR="$T/d" NAME=bperf prefix=/usr install
-	touch "$T/d/usr/share/man/man1/bperf.1" 2>/dev/null || install -D /dev/null "$T/d/usr/share/man/man1/bperf.1"
-	touch "$T/d/usr/share/man/man1/bperf-stat.1"
-	sed -n '/^%files/,/^$/s/^\(%doc \)\?\(\/.*\)/\2/p' "$T/spec" >"$T/listed"
-	(cd "$T/d" && find . ! -type d) | while read -r file; do
+	section install | sed "s: O=build : O=$O :" >"$T/install"
+	grep -qF " O=$O " "$T/install"
+	(cd "$top" && bash -e "$T/install" >"$T/log" 2>&1 3>&-)
+	root=$(echo "$T"/BUILDROOT/bperf-*)
+	add_pages "$root"
+	section files | sed -nE 's:^(%doc )?/:/:p' >"$T/listed"
+	[ "$(wc -l <"$T/listed")" -ge 9 ]
+	files "$root" >"$T/files"
+	while read -r file; do
 		while read -r pattern; do
 			# shellcheck disable=SC2053 # a pattern
-			[[ ${file#.} != $pattern && ${file#.} != $pattern/* ]] || continue 2
+			[[ $file != $pattern && $file != $pattern/* ]] || continue 2
 		done <"$T/listed"
-		echo "${file#.}"
-	done >"$T/unlisted"
-	[ "$(cat "$T/unlisted")" = "" ] || { cat "$T/unlisted"; return 1; }
+		echo "not listed: $file"
+	done <"$T/files" >"$T/wrong"
+	section files | sed -nE 's:^(%doc |%dir )?/:/:p' | while read -r pattern; do
+		compgen -G "$root$pattern" >/dev/null || echo "not installed: $pattern"
+	done >>"$T/wrong"
+	diff /dev/null "$T/wrong"
+	[ -f "$top/$(section files | sed -n 's/^%license //p')" ]
+}
+
+@test "the PKGBUILD packs the files that are installed, and the license" {
+	make -s -C "$top" O="$O" DESTDIR="$T/d" NAME=bperf prefix=/usr install
+	add_pages "$T/d"
+	mkdir "$T/src"
+	ln -s "$(realpath "$top")" "$T/src/bperf-$version"
+	(
+		srcdir=$T/src pkgdir=$T/pkg
+		cd "$srcdir"
+		# shellcheck source=/dev/null
+		. "$(realpath "$top")/packaging/PKGBUILD"
+		[[ " ${_variables[*]} " = *" O=build "* ]]
+		_variables=("${_variables[@]/#O=build/O=$O}")
+		package >"$T/log" 2>&1 3>&-
+	)
+	add_pages "$T/pkg"
+	diff <(files "$T/d" | sed 's:^/usr/share/doc/bperf/COPYING$:/usr/share/licenses/bperf/COPYING:' | LC_ALL=C sort) \
+		<(files "$T/pkg")
 }
 
 @test "bperf as a package stands beside linux-perf, whichever is installed first" {
