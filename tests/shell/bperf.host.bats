@@ -199,7 +199,8 @@ trace_locks() {
 	local calls=$BATS_TEST_TMPDIR/calls first
 	require_commands strace
 	# That lock is one for all BPF descriptors of the machine: nobody else has it in this run...
-	until trace_locks; ! grep EAGAIN "$calls"; do :; done
+	trace_locks
+	while grep EAGAIN "$calls"; do trace_locks; done
 	first=$(grep flock "$calls" | grep -n -m 1 'bpf-map>, LOCK_EX|LOCK_NB) *= 0' | cut -d : -f 1)
 	# ...and this session alone does not get it in the next.
 	trace_locks -e "inject=flock:error=EAGAIN:when=$first..$((first + 3))"

@@ -203,7 +203,7 @@ cgroups_apart() {
 
 # has_ready NR : no new cgroup waits to be given up, and the table of cgroups has so many entries
 has_ready() {
-	state >&2
+	state >&2 || return
 	[ "$(state pending)" = 0 ] && [ "$(state cgroups)" = "$1" ]
 }
 

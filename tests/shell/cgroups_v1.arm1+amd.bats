@@ -26,7 +26,7 @@ mount_v1() {
 # of it is just going stays, until it is mounted and unmounted again.
 is_back() {
 	! grep -q $'^perf_event\t0\t' /proc/cgroups || return 0
-	! mount_v1 || umount "$T/v1"
+	! mount_v1 || umount "$T/v1" || :
 	return 1
 }
 

@@ -49,7 +49,7 @@ every_option() {
 
 # completes SHELL LINE WORD : it is among the completions
 completes() {
-	"complete_$1" "$2" >"$BATS_TEST_TMPDIR/completed"
+	"complete_$1" "$2" >"$BATS_TEST_TMPDIR/completed" || return
 	grep -qxF -- "$3" "$BATS_TEST_TMPDIR/completed" || { cat "$BATS_TEST_TMPDIR/completed" >&2; return 1; }
 }
 

@@ -29,9 +29,9 @@ set_events() {
 
 # end_trace : to $T/trace
 end_trace() {
-	set_events 0
+	set_events 0 || return
 	echo 0 >$TRACING/events/syscalls/sys_enter_bpf/filter
-	cat $TRACING/trace >"$T/trace"
+	cat $TRACING/trace >"$T/trace" || return
 	echo '-:perf_test/synchronize_rcu' >>$TRACING/kprobe_events
 	echo '-:perf_test/synchronize_rcu_expedited' >>$TRACING/kprobe_events
 }

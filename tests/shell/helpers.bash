@@ -20,6 +20,9 @@ export HOME=${BATS_FILE_TMPDIR:-$HOME}
 # Other users must be able to read files of the tests.
 umask 022
 
+# Commands that fail also end a command substitution.
+shopt -s inherit_errexit
+
 # bats traces each command, to print the line of a failure: that takes a hundred times as long as a simple
 # command. bash's ERR trap finds the line as well, except after exit.
 bats_debug_trap() {
@@ -108,7 +111,7 @@ own_the_tasks() {
 # itself, can have the descriptor, too.
 let_tasks_be() {
 	[ -n "${tasks_lock:-}" ] || return 0
-	flock -u "$tasks_lock"
+	flock -u "$tasks_lock" || return
 	exec {tasks_lock}>&-
 	tasks_lock=
 }
@@ -324,8 +327,8 @@ refused() {
 	local status=$1 got=0
 	shift
 	"$@" >"$BATS_TEST_TMPDIR/refused.out" 2>"$BATS_TEST_TMPDIR/refused.err" 3>&- || got=$?
-	diff -u - "$BATS_TEST_TMPDIR/refused.err" >&2
-	[ ! -s "$BATS_TEST_TMPDIR/refused.out" ]
+	diff -u - "$BATS_TEST_TMPDIR/refused.err" >&2 || return
+	[ ! -s "$BATS_TEST_TMPDIR/refused.out" ] || return
 	[ "$got" = "$status" ] || { echo "status $got, not $status" >&2; return 1; }
 }
 

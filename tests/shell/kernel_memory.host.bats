@@ -21,7 +21,7 @@ teardown() {
 maps() {
 	local id
 	for id in $(sed -n 's/^map_id:[[:blank:]]*//p' "/proc/${run_pid[$1]}"/fdinfo/* | sort -u); do
-		/usr/sbin/bpftool -j map show id "$id"
+		/usr/sbin/bpftool -j map show id "$id" || echo "no JSON"
 	done | jq -s .
 }
 
@@ -37,7 +37,7 @@ chunks() {
 	sums=$(maps "$1" | jq '.[] | select(.name == "sums") | .id')
 	for id in ${sums:+$(/usr/sbin/bpftool -j map dump id "$sums" |
 		jq -r '.[].value | arrays | reverse | map(ltrimstr("0x")) | "0x" + add')}; do
-		/usr/sbin/bpftool -j map show id $((id))
+		/usr/sbin/bpftool -j map show id $((id)) || echo "no JSON"
 	done | jq -s .
 }
 
@@ -46,7 +46,7 @@ carries() {
 	local id
 	for id in $(cat "/proc/${run_pid[$1]}"/fdinfo/* | sed -n 's/^prog_id:[[:blank:]]*//p' | sort -u |
 		xargs -n 1 /usr/sbin/bpftool -j prog show id | jq '.map_ids[]' | sort -u); do
-		/usr/sbin/bpftool -j map show id "$id"
+		/usr/sbin/bpftool -j map show id "$id" || echo "no JSON"
 	done | jq -s '[.[] | select(.name == "carries")]'
 }
 

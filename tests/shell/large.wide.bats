@@ -103,7 +103,7 @@ called() {
 joins_quietly() {
 	local before
 	before=$(called)
-	perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -C 5 -e cycles true
+	perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -C 5 -e cycles true || return
 	echo "$before, then $(called)" >&2
 	[ "$(called)" = "$before" ]
 }

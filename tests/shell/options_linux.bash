@@ -227,8 +227,8 @@ both() {
 	local format
 	# shellcheck disable=SC2086 # none or one word
 	for format in $chosen; do
-		"$@" "ours.$format" perf ${formats[$format]}
-		"$@" "theirs.$format" "$DEBIAN_PERF" ${formats[$format]}
+		"$@" "ours.$format" perf ${formats[$format]} || return
+		"$@" "theirs.$format" "$DEBIAN_PERF" ${formats[$format]} || return
 	done
 }
 
@@ -255,14 +255,14 @@ count_roam() {
 	local sessions=() pid
 	# Each session has a command that reports when counting has begun, and waits.
 	arguments+=(-- bash -c "echo begun >&$begun && read -r -u $go")
-	start_session first "$DEBIAN_PERF" -j
-	have_begun 1
-	both start_session
-	have_begun $((${#sessions[@]} - 1))
-	start_session last "$DEBIAN_PERF" -j
-	have_begun 1
+	start_session first "$DEBIAN_PERF" -j || return
+	have_begun 1 || return
+	both start_session || return
+	have_begun $((${#sessions[@]} - 1)) || return
+	start_session last "$DEBIAN_PERF" -j || return
+	have_begun 1 || return
 	echo work >&"$roam_in"
-	wait_for roam_sleeps "done" $((++rounds))
+	wait_for roam_sleeps "done" $((++rounds)) || return
 	for pid in "${sessions[@]}"; do echo end; done >&"$go"
 	for pid in "${sessions[@]}"; do wait "$pid" || :; done
 }
@@ -270,7 +270,7 @@ count_roam() {
 # count_command : run sessions with $arguments to their ends
 count_command() {
 	local sessions=() pid
-	both start_session
+	both start_session || return
 	for pid in "${sessions[@]}"; do wait "$pid" || :; done
 }
 

@@ -16,7 +16,7 @@ setup() {
 
 # is_sampled_there : a command that runs on CPU 1 has samples
 is_sampled_there() {
-	taskset 2 "$WORKLOADS/spin" 5000000
+	taskset 2 "$WORKLOADS/spin" 5000000 || return
 	awk -F '\t' '$1 == "entry" && $3 == 1 && $6 == "spin" { found = 1 } END { exit !found }' "$T/out"
 }
 

@@ -111,7 +111,7 @@ has_samples() {
 
 # continued PID : it goes on, also where it comes by that step again, and has ended
 continued() {
-	kill -CONT "$1" 2>/dev/null
+	kill -CONT "$1" 2>/dev/null || :
 	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
 }
 

@@ -86,7 +86,7 @@ sleeps() {
 window() {
 	local name=$1
 	shift
-	open_control "$name"
+	open_control "$name" || return
 	background "$T/$name.err" "${run_as[@]}" perf stat --bpf-attr-map "$ATTR_MAP" -x, \
 		-o "$T/$name.out" -D -1 --control "fifo:$T/$name.ctl,$T/$name.ack" "$@"
 	run_pid[$name]=$!
@@ -96,7 +96,7 @@ window() {
 open_control() {
 	local fd
 	rm -f "$T/$1".{ctl,ack,out,err}
-	mkfifo "$T/$1.ctl" "$T/$1.ack"
+	mkfifo "$T/$1.ctl" "$T/$1.ack" || return
 	exec {fd}<>"$T/$1.ctl"
 	ctl_fd[$1]=$fd
 	exec {fd}<>"$T/$1.ack"

@@ -133,7 +133,7 @@ setup() {
 }
 
 has_no_entries() {
-	perf bperf list --bpf-attr-map "$ATTR_MAP"
+	perf bperf list --bpf-attr-map "$ATTR_MAP" || return
 	[ "$(entries)" = 0 ]
 }
 

@@ -29,8 +29,8 @@ is_whole() {
 # free_counters : print how many hardware counters of each CPU pinned events can get, then whether as
 # many events that are not pinned get one each
 free_counters() {
-	"$WORKLOADS/pinned_slots" 0
-	"$WORKLOADS/pinned_slots" 1
+	"$WORKLOADS/pinned_slots" 0 || return
+	"$WORKLOADS/pinned_slots" 1 || return
 	perf stat -x, -a -e cycles,r8,r8:u,r8:k,instructions,instructions:u,instructions:k \
 		sleep 0.1 2>&1 | grep -c ,100.00,
 }
@@ -364,7 +364,7 @@ has_pinned_slots() {
 
 # has_no_free_counter CPU : pinned events have all counters except that of cycles
 has_no_free_counter() {
-	perf stat -C "$1" -x, -o "$out" -e r1b:D true
+	perf stat -C "$1" -x, -o "$out" -e r1b:D true || return
 	grep -q "<not counted>" "$out"
 }
 

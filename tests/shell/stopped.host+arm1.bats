@@ -47,7 +47,7 @@ stop_at() {
 	background "$T/stopped.err" env PERF_TEST_STOP_AT="$step" perf stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" "$@"
 	stopped=$!
-	wait_for stopped_or_ended "$stopped"
+	wait_for stopped_or_ended "$stopped" || return
 	is_state "$stopped" T
 }
 
@@ -56,8 +56,8 @@ stop_at() {
 # out that compare the tables of cgroups, or of thousands of tasks, but at no other step.
 stop_at_each() {
 	case $(sed -n 's/^stopped at //p' "$T/stopped.err" 2>/dev/null) in
-	event-marked) own_the_tasks ;;
-	event-closing) let_tasks_be ;;
+	event-marked) own_the_tasks || return ;;
+	event-closing) let_tasks_be || return ;;
 	esac
 	stop_at "$@" || return
 	[ "$(grep -c " WRITE $stopped " /proc/locks)" -le 1 ] || [ -n "${tasks_lock:-}" ] ||
@@ -185,7 +185,7 @@ beside_each_step() {
 @test "a session stopped at any step does not affect one that counts" {
 	local n
 	gang 1 50000
-	window living --bpf-counters -e page-faults:u,instructions:u -p "$gang" 2>/dev/null || :
+	window living --bpf-counters -e page-faults:u,instructions:u -p "$gang"
 	tell living enable
 	for ((n = 1; ; n++)); do
 		stop_at_each $n -e cs -p "$gang" -- true || break

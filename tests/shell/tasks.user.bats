@@ -10,7 +10,7 @@ requirements() {
 
 # count OPTION... -- COMMAND... : print the values, one a line, the same in each run to the last page
 count() {
-	setarch -R perf stat -x, --log-fd 4 "$@" 4>"$BATS_TEST_TMPDIR/count" >/dev/null 3>&-
+	setarch -R perf stat -x, --log-fd 4 "$@" 4>"$BATS_TEST_TMPDIR/count" >/dev/null 3>&- || return
 	cut -d, -f1 "$BATS_TEST_TMPDIR/count"
 }
 

@@ -34,7 +34,7 @@ is_asleep() {
 # counts_plainly : to plain.csv, the cycles of a command that had the counter all the time. Plain events take
 # turns with one that the kernel still holds for a session that has ended.
 counts_plainly() {
-	perf stat -x, -o "$T/plain.csv" -e cycles:u "$WORKLOADS/switches" 20
+	perf stat -x, -o "$T/plain.csv" -e cycles:u "$WORKLOADS/switches" 20 || return
 	[ "$(field cycles:u 5 "$T/plain.csv")" = 100.00 ]
 }
 
