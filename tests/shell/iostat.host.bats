@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # --iostat on a made-up server with two dies and two PMUs of I/O ports. Their type is that of software
-# events: umask 1 is task-clock there, which counts nanoseconds on each CPU, and 4 is cpu-migrations.
+# events: umask 1 is task-clock there, which counts nanoseconds on each CPU, and 4 is cpu-migrations. The
+# PMUs of a second server (make_hisi) count cpu-clock.
 
 load helpers
 
@@ -33,6 +34,27 @@ make_server() {
 	echo 0001:97 >"$devices/uncore_iio_1/die1"
 	ln -s /sys/devices "$T/sys/devices"
 	export SYSFS_PATH=$T/sys
+}
+
+# make_hisi : a server of HiSilicon in place of that one, with ports on two PCI buses
+make_hisi() {
+	local devices=$T/sys/bus/event_source/devices pmu dir name
+	rm -r "$devices"/uncore_iio_*
+	for pmu in 0_core0:0x00:0x0000:0x003f 2_core11:0x80:0x8010:0x80ff 3_core0:0xc0:: 4_core0:x::; do
+		IFS=: read -r pmu bus least most <<<"$pmu"
+		dir=$devices/hisi_pcie$pmu
+		mkdir -p "$dir/format"
+		echo 1 >"$dir/type"
+		echo 1 >"$dir/cpumask"
+		echo config1:0-15 >"$dir/format/port"
+		echo config2:0-15 >"$dir/format/event"
+		echo "$bus" >"$dir/bus"
+		[ -z "$least" ] || { echo "$least" >"$dir/bdf_min"; echo "$most" >"$dir/bdf_max"; }
+	done
+	# before, in and behind the ranges; beyond the eight devices of a PMU; of no PMU
+	for name in 0000:00:00.0 0000:00:04.0 0000:00:08.0 0000:80:01.7 0000:80:02.0 0001:80:05.1 0000:80:0b.0 0000:81:00.0; do
+		mkdir -p "$T/sys/bus/pci/devices/$name"
+	done
 }
 
 @test "--iostat=list prints the ports with their dies and PMUs" {
@@ -102,5 +124,33 @@ make_server() {
 		"perf stat: --iostat: the kernel does not name the ports behind uncore_iio (no files uncore_iio_0/die0 and the like)" \
 		perf stat --iostat=list
 	rm -r "$SYSFS_PATH"/bus/event_source/devices/uncore_iio_[01]
-	fails_with 129 "perf stat: --iostat: this machine has no PMU of I/O ports (uncore_iio)" perf stat --iostat true
+	fails_with 129 "perf stat: --iostat: this machine has no PMU of I/O ports (uncore_iio, hisi_pcie)" perf stat --iostat true
+}
+
+@test "--iostat counts six events for each port of HiSilicon's servers" {
+	make_hisi
+	refused 0 perf stat --iostat=list <<-EOF
+	hisi_pcie0_core0<0000:00:00.0>
+	hisi_pcie0_core0<0000:00:04.0>
+	hisi_pcie2_core11<0000:80:02.0>
+	hisi_pcie2_core11<0001:80:05.1>
+	EOF
+	perf stat -vv --iostat true 2>&1 | awk '
+	/^perf_event_attr/ { config1 = config2 = 0 }
+	$1 == "config1" { config1 = $2 }
+	$1 == "config2" { config2 = $2 }
+	$1 == "sys_perf_event_open:" { print config1, config2, "cpu " $5 }' >"$T/opened"
+	for port in 1 0x100 1 0x40; do
+		printf "$port %s cpu 1\n" 0x104 0x804 0x2004 0x105 0x405 0x1005
+	done | diff -u - "$T/opened" >&2
+	perf stat --iostat=1:80:5.1,0000:00:04.0 -x, sleep 0.1 2>"$T/csv"
+	[ "$(sed -n 1p "$T/csv")" = "port,Inbound MWR(MB),Inbound MRD(MB),Inbound CPL(MB),Outbound MWR(MB),Outbound MRD(MB),Outbound CPL(MB)," ]
+	# 100 ms of 4 bytes a nanosecond are 381 MB
+	awk -F, 'NR > 1 { if (NF != 8 || $2 < 300 || $7 < 300 || $2 !~ /^[0-9]+\.[0-9][0-9]$/) exit 1; printf "%s ", $1 }' "$T/csv" >"$T/ports"
+	[ "$(cat "$T/ports")" = "0001:80:05.1 0000:00:04.0 " ]
+	fails_with 129 "perf stat: --iostat: there is no port 0:80, or it is there twice (--iostat=list)" \
+		perf stat --iostat=0:80 true
+	rm -r "$T/sys/bus/pci/devices"
+	fails_with 129 "perf stat: --iostat: the kernel does not name the ports behind hisi_pcie (no file hisi_pcie0_core0/bus, or no device of this bus below bus/pci/devices)" \
+		perf stat --iostat true
 }

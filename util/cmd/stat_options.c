@@ -249,7 +249,7 @@ static int no_merge(void *ctx, const char *arg __unused)
 	return 0;
 }
 
-/* Only some of Intel's servers have the PMUs of I/O ports. */
+/* Only some servers have PMUs of I/O ports. */
 static int set_iostat(void *ctx, const char *arg)
 {
 	struct stat_cmd *cmd = ctx;
@@ -258,9 +258,10 @@ static int set_iostat(void *ctx, const char *arg)
 	io_ports__clear(&cmd->io_ports);
 	err = io_ports__find(&cmd->io_ports, cmd->pmus, sysfs_root());
 	if (err == -ENODEV)
-		pr_err("--iostat: this machine has no PMU of I/O ports (uncore_iio)");
+		pr_err("--iostat: this machine has no PMU of I/O ports (uncore_iio, hisi_pcie)");
 	else if (err == -ENOENT)
-		pr_err("--iostat: the kernel does not name the ports behind uncore_iio (no files uncore_iio_0/die0 and the like)");
+		pr_err("--iostat: the kernel does not name the ports behind %s",
+		       cmd->io_ports.unnamed);
 	else if (err)
 		pr_err("%s", strerror(-err));
 	cmd->has_iostat = true;

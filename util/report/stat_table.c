@@ -220,7 +220,7 @@ static int add_column(const struct filler *f, struct stat_row *row, const struct
 	*value = (struct metric_value){
 		.value = row->state == ROW_COUNTED ? row->value : NAN,
 		.is_uncounted = row->state != ROW_COUNTED,
-		.format = "%8.0f",
+		.format = row->value > 0 ? evsel->port->format : "%8.0f",
 		.text = strdup(evsel->name),
 	};
 	row->nr_metrics++;
