@@ -66,11 +66,11 @@ fuzz() {
 }
 
 @test "the reader of jitdumps survives fuzzing" {
-	fuzz jit_dump 20000 3
+	fuzz jit_dump 10000 3
 }
 
 @test "the reader of packages of split debug information survives fuzzing" {
-	fuzz dwp_file 2000 4
+	fuzz dwp_file 300 4
 }
 
 @test "the reader of folded stacks survives fuzzing" {
