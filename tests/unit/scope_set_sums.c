@@ -262,6 +262,42 @@ static void a_death_at_any_step_is_repaired_by_the_next_session(void **state)
 	assert_in_range(seen.nr, 13, 64);
 }
 
+/* A session at an interval: it adds and removes a row, and leaves to others what a dead one left. */
+static void hurry(struct world *world)
+{
+	int scope;
+
+	give_back(world);
+	scope = add_scope_of(world, 4, 0x3f, true);
+	for (int i = 0; i < 4; i++)
+		walk_task(world, i, scope);
+	run_all(world);
+	remove_scope(world, scope);
+	run_all(world);
+}
+
+static void a_session_that_does_not_repair_is_right_after_a_death_at_any_step(void **state)
+{
+	struct world *world = *state;
+	int scope_sets, step;
+
+	populate(world);
+	scope_sets = nr_scope_sets(world);
+	watched = world;
+	for (step = 0; crash__at(step, live, world); step++) {
+		bury(world);
+		last_view = (struct scope_sets_view){};
+		on_step = look;
+		hurry(world);
+		on_step = NULL;
+		check_totals(world);
+		repair(world);
+		check(world);
+		assert_int_equal(nr_scope_sets(world), scope_sets);
+	}
+	assert_in_range(step, 50, 1000);
+}
+
 /* The part of a world that sessions change. */
 struct saved {
 	struct world world;
@@ -352,6 +388,7 @@ int main(void)
 		TEST(any_history_of_scopes_and_tasks_is_counted_exactly),
 		TEST(readers_always_get_exact_totals),
 		TEST(a_death_at_any_step_is_repaired_by_the_next_session),
+		TEST(a_session_that_does_not_repair_is_right_after_a_death_at_any_step),
 		TEST(a_death_during_repair_is_also_repaired),
 	};
 

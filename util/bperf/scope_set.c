@@ -151,8 +151,11 @@ static int find_scope_set(const struct scope_tables *c, int parent, int scope)
 
 static int free_scope_set(struct scope_tables *c)
 {
+	/* Readers leave out what a decided merge gives up, until its record is gone. */
+	int given_up = MERGE_FROM(c->reg->merge);
+
 	for (int i = 1; i < scope_tables__room(c, MAX_SCOPE_SETS); i++) {
-		if (c->scope_set[i].state == REG_FREE)
+		if (c->scope_set[i].state == REG_FREE && i != given_up)
 			return i;
 	}
 	return scope_tables__no_room(c, FULL_SCOPE_SETS);
@@ -480,7 +483,9 @@ static int finish_merge(struct scope_tables *c)
 	if (into && into < MAX_SCOPE_SETS)
 		c->scope_set[into].carry = MERGE_COPY(merge);
 	scope_tables__step(c, "merge-switched");
-	zero_cells(c, from);
+	/* Once it is free, its cells can be those of others. */
+	if (c->scope_set[from].state != REG_FREE)
+		zero_cells(c, from);
 	if (into < MAX_SCOPE_SETS)
 		__atomic_fetch_add(
 			&c->scope_set[into].failed,
@@ -549,10 +554,19 @@ static int prepare_merge(struct scope_tables *c, int from, int into)
 	return err == -ENOENT ? 0 : err;
 }
 
+int scope_set__repair(struct scope_tables *c)
+{
+	int err = c->reg->merge ? finish_merge(c) : 0;
+
+	if (!err)
+		even_gen(c);
+	return err;
+}
+
 int scope_set__merge_into(struct scope_tables *c, int from, int into)
 {
-	/* There is one record, which may be of a merge that nobody could finish yet. */
-	int err = c->reg->merge ? finish_merge(c) : 0, copy;
+	/* A session may have died in a merge, and there is one record, with one parity of the generation. */
+	int err = scope_set__repair(c), copy;
 
 	if (!err)
 		err = prepare_merge(c, from, into);
@@ -570,15 +584,6 @@ int scope_set__merge_into(struct scope_tables *c, int from, int into)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	scope_tables__step(c, "merge-decided");
 	return finish_merge(c);
-}
-
-int scope_set__repair(struct scope_tables *c)
-{
-	int err = c->reg->merge ? finish_merge(c) : 0;
-
-	if (!err)
-		even_gen(c);
-	return err;
 }
 
 void scope_set__begin_read(const struct scope_tables *c, struct scope_sets_view *view)

@@ -85,11 +85,12 @@ static int add_scope_set(struct bperf_rows *scopes, const struct scope_sets_view
 static int add_scope_sets(struct bperf_rows *scopes)
 {
 	const struct scope_tables *tables = bperf_leader__scope_tables(scopes->leader);
-	__u32 nr = scope_set__nr(tables);
 	struct scope_sets_view view;
 	int err = 0;
+	__u32 nr;
 
 	scope_set__begin_read(tables, &view);
+	nr = scope_set__nr(tables);
 	memset(scopes->totals, 0, nr_totals(scopes, scopes->nr_rows) * sizeof(*scopes->totals));
 	scopes->failed = 0;
 	for (__u32 i = 1; i < nr && !err; i++) {
