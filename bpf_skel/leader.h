@@ -72,8 +72,8 @@
 /*
  * A cell has the sum of one event of a scope set on one CPU. Cells come in chunks of equal size
  * (3 KB per CPU each), when scope sets need them. The kernel makes a new one wait for a grace period, so they
- * are added in steps: one, one, two, and then four at a time. Cells that scope sets were merged into have
- * carry cells (3 KB per CPU for 64 cells), for which nothing waits.
+ * are added in steps: one, one, two, and then four at a time, or as many as are expected. Cells that
+ * scope sets were merged into have carry cells (3 KB per CPU for 64 cells), for which nothing waits.
  */
 #define CHUNK_CELLS 128
 #define MAX_CHUNKS  4096

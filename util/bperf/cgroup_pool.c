@@ -388,6 +388,13 @@ static int retract(struct bperf_leader *leader, const struct pool_window *window
 	return err ? err : sweep(leader);
 }
 
+/* Return: whether a place gets a ready entry. */
+static bool is_vacant(const struct bperf_leader *leader, const struct pool_window *window,
+		      __u32 place)
+{
+	return leader->pool[place].state == POOL_NONE && is_in_window(window, place);
+}
+
 static int offer(struct bperf_leader *leader, const struct pool_window *window, __u32 first)
 {
 	int hint = 0;
@@ -396,7 +403,7 @@ static int offer(struct bperf_leader *leader, const struct pool_window *window, 
 		struct pool_entry *pool_entry = &leader->pool[i];
 		int pos, scope_set;
 
-		if (pool_entry->state != POOL_NONE || !is_in_window(window, i))
+		if (!is_vacant(leader, window, i))
 			continue;
 		pos = cgroup_table__find_free(leader, &hint);
 		scope_set =
@@ -418,7 +425,11 @@ int cgroup_pool__make_ready(struct bperf_leader *leader, const struct pool_plan 
 {
 	const struct pool_window window = next_window(leader, plan->watched ? plan->largest : 0);
 	__u32 own = window.nr_created / HALF % 2 * HALF, first[] = {HALF - own, own};
-	int err = 0;
+	int err = 0, nr = 0;
+
+	for (__u32 i = 0; i < MAX_POOL_ENTRIES; i++)
+		nr += is_vacant(leader, &window, i);
+	scope_set__expect(&leader->scope_sets, nr, window.nr_cells);
 
 	/* First the half that the next new cgroups do not take, so that one entry is always ready. */
 	for (int i = 0; i < 2 && !err; i++) {
@@ -426,6 +437,7 @@ int cgroup_pool__make_ready(struct bperf_leader *leader, const struct pool_plan 
 		if (!err && window.set)
 			err = offer(leader, &window, first[i]);
 	}
+	scope_set__expect(&leader->scope_sets, 0, 0);
 	return err;
 }
 

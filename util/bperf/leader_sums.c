@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -80,11 +81,14 @@ static struct carry_block *find_carry(void *ctx, int place, int cpu)
 
 /* --- new ones --- */
 
+/* So many are made and put into the map at a time at most: each needs a descriptor until it is there. */
+#define MAX_NEW 128
+
 /* New chunks in the order of their places. */
 struct new_chunks {
 	int nr;
-	__u32 place[CHUNK_STEP], id[CHUNK_STEP];
-	int fd[CHUNK_STEP];
+	__u32 place[MAX_NEW], id[MAX_NEW];
+	int fd[MAX_NEW];
 };
 
 static void close_chunks(struct new_chunks *new)
@@ -94,9 +98,14 @@ static void close_chunks(struct new_chunks *new)
 }
 
 /* Return: where the step ends that a chunk begins: little memory for few cells, few waits for many. */
-static int end_of_step(int chunk)
+static int end_of_step(const struct bperf_leader *leader, int chunk)
 {
-	return chunk < 2 ? chunk + 1 : (chunk / CHUNK_STEP + 1) * CHUNK_STEP;
+	int expected = (leader->scope_sets.expected + CHUNK_CELLS - 1) / CHUNK_CELLS,
+	    least = chunk < 2 ? chunk + 1 : (chunk / CHUNK_STEP + 1) * CHUNK_STEP,
+	    end = chunk + (expected < MAX_NEW ? expected : MAX_NEW);
+
+	end = end < MAX_CHUNKS ? end : MAX_CHUNKS;
+	return end > least ? end : least;
 }
 
 static int make_chunk(const struct bperf_leader *leader, int place, struct new_chunks *new)
@@ -115,11 +124,55 @@ static int make_chunk(const struct bperf_leader *leader, int place, struct new_c
 /* Make a chunk, and those of its step that are free, as far as the memory suffices. */
 static int make_step(const struct bperf_leader *leader, int chunk, struct new_chunks *new)
 {
-	int end = end_of_step(chunk), err = make_chunk(leader, chunk, new);
+	int end = end_of_step(leader, chunk), err = make_chunk(leader, chunk, new);
 
 	while (!err && ++chunk < end && !leader->registry->chunk_ids[chunk])
 		err = make_chunk(leader, chunk, new);
 	return new->nr ? 0 : err;
+}
+
+/* Some of the new chunks, which a thread puts into the map. */
+struct chunk_batch {
+	const struct bperf_leader *leader;
+	struct new_chunks *new;
+	int first, err;
+	bool is_apart;
+	pthread_t thread;
+};
+
+static void *put_batch(void *arg)
+{
+	struct chunk_batch *batch = arg;
+	__u32 rest = batch->new->nr - batch->first, nr = rest < CHUNK_STEP ? rest : CHUNK_STEP;
+
+	batch->err = bpf_map_update_batch(batch->leader->map_fds[LEADER_SUMS],
+					  &batch->new->place[batch->first],
+					  &batch->new->fd[batch->first], &nr, NULL);
+	return NULL;
+}
+
+/*
+ * Put new chunks where programs find them. The kernel waits for a grace period, once for each batch since Linux
+ * 6.8, before for each chunk. The threads wait together. A batch without a thread is put here.
+ */
+static int put_chunks(const struct bperf_leader *leader, struct new_chunks *new)
+{
+	struct chunk_batch batches[MAX_NEW / CHUNK_STEP];
+	int nr = 0, err = 0;
+
+	for (int first = 0; first < new->nr; first += CHUNK_STEP, nr++) {
+		batches[nr] = (struct chunk_batch){.leader = leader, .new = new, .first = first};
+		batches[nr].is_apart = first && !pthread_create(&batches[nr].thread, NULL,
+								put_batch, &batches[nr]);
+	}
+	for (int i = 0; i < nr; i++) {
+		if (batches[i].is_apart)
+			pthread_join(batches[i].thread, NULL);
+		else
+			put_batch(&batches[i]);
+		err = err ? err : batches[i].err;
+	}
+	return err;
 }
 
 /* The map of maps keeps them; a chunk stays as long as the leader. */
@@ -127,7 +180,6 @@ static int add_chunk(void *ctx, int chunk)
 {
 	struct bperf_leader *leader = ctx;
 	struct new_chunks new __cleanup(close_chunks) = {};
-	__u32 nr;
 	int err;
 
 	/* Others can map one that this session cannot, and would go on with it. */
@@ -136,12 +188,10 @@ static int add_chunk(void *ctx, int chunk)
 	if (errno != ENOENT)
 		return -errno;
 	err = make_step(leader, chunk, &new);
+	if (!err)
+		err = put_chunks(leader, &new);
 	if (err)
 		return err;
-	/* One wait for all of them since Linux 6.8; before, each waits for itself. */
-	nr = new.nr;
-	if (bpf_map_update_batch(leader->map_fds[LEADER_SUMS], new.place, new.fd, &nr, NULL))
-		return -errno;
 	for (int i = 0; i < new.nr; i++)
 		leader->registry->chunk_ids[new.place[i]] = new.id[i];
 	return find_block(leader, chunk, 0) ? 0 : -errno;

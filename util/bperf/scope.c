@@ -31,6 +31,13 @@
 /* Grace periods until tasks that were being released are gone. */
 #define RELEASE_WAITS 3
 
+void scope__expect(struct bperf_leader *leader, int nr_rows, int nr_events)
+{
+	int room = FOR_JOINING(MAX_CELLS);
+
+	leader->scope_sets.expected = nr_rows < room / SET_EVENTS ? nr_rows * nr_events : room;
+}
+
 int scope__add(struct bperf_leader *leader, const __u16 *slots, const __u8 *is_switches, int nr,
 	       bool inherits, __u64 cgroup)
 {

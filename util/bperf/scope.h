@@ -14,6 +14,13 @@
 struct bperf_leader;
 
 /**
+ * scope__expect() - announce that so many rows of so many events are about to get scope sets; 0: no more are
+ *
+ * The sums of all of them are made at once then, with few waits for grace periods.
+ */
+void scope__expect(struct bperf_leader *leader, int nr_rows, int nr_events);
+
+/**
  * scope__add() - a row of this session, which counts nothing yet
  * @slots: of its events, ascending
  * @is_switches: per slot, enum switch_event

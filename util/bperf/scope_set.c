@@ -70,6 +70,13 @@ bool scope_set__of_cgroups(const struct scope_tables *c, int scope_set)
 
 /* --- scope sets --- */
 
+void scope_set__expect(struct scope_tables *c, int nr, int nr_events)
+{
+	const int room = FOR_JOINING(MAX_CELLS);
+
+	c->expected = nr < room / SET_EVENTS ? nr * nr_events : room;
+}
+
 /* Return: where the cells of a scope set end, @first receives where they begin; both 0: it has none. */
 static __u32 end_of_cells(const struct scope_tables *c, __u32 scope_set, __u32 *first)
 {
@@ -134,6 +141,7 @@ static int alloc_cells(struct scope_tables *c, int nr)
 
 	if (cell >= 0 && !c->block(c->ctx, cell / CHUNK_CELLS, 0))
 		err = c->add_chunk(c->ctx, cell / CHUNK_CELLS);
+	c->expected -= nr < c->expected ? nr : c->expected;
 	return err ? err : cell;
 }
 

@@ -53,6 +53,9 @@ int scope_set__with(struct scope_tables *c, int scope_set, int scope);
 int scope_set__without(struct scope_tables *c, int scope_set, int session);
 bool scope_set__contain(const struct scope_tables *c, int scope_set, int scope);
 
+/** scope_set__expect() - announce that so many scope sets of so many events are about to be made; 0: no more are */
+void scope_set__expect(struct scope_tables *c, int nr, int nr_events);
+
 /** scope_set__of_cgroups() - whether a scope set, with scopes or of a pool entry, is one of cgroups, not tasks */
 bool scope_set__of_cgroups(const struct scope_tables *c, int scope_set);
 

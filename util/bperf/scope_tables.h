@@ -27,11 +27,12 @@ struct scope_tables {
 	int nr_cpus;
 	enum scope_tables_full full; /* what the last -ENOSPC was about */
 	bool is_leaving; /* scope sets are made for a session that ends: all of a table is for it */
+	int expected;	 /* cells that the caller is about to need, by its estimate */
 
 	/** block() - a CPU's cells of a chunk, mapped; NULL with errno: ENOENT: there is none */
 	struct sum_block *(*block)(void *ctx, int chunk, int cpu);
 
-	/** add_chunk() - make a chunk of zeroed cells; 0 or -errno */
+	/** add_chunk() - make a chunk of zeroed cells, and further ones if many are expected; 0 or -errno */
 	int (*add_chunk)(void *ctx, int chunk);
 
 	/** carry() - a CPU's carry cells (cell / CARRY_CELLS), mapped; NULL with errno: ENOENT: there are none */

@@ -42,8 +42,10 @@ static int make_scopes(struct scope_counter *self, enum scope_set_kind kind, int
 		is_switches[i] = switches_of(evsels[i]);
 	scope__repair(leader);
 	err = bperf_rows__init(&self->rows, leader, kind, slots, is_switches, nr, nr_rows);
+	scope__expect(leader, nr_rows, nr);
 	if (!err)
 		err = add(self);
+	scope__expect(leader, 0, 0);
 	self->is_open = !err;
 	if (!err) {
 		self->lost = leader_tasks__lost(leader);
