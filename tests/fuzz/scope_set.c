@@ -127,6 +127,8 @@ static struct sum_block *block(void *ctx, int chunk, int cpu)
 	(void)ctx;
 	assert(cpu >= 0 && cpu < NR_CPUS);
 	on_step("block");
+	/* Some do not exist, and some cannot be mapped. */
+	errno = chunk % 2 ? ENOENT : ENOMEM;
 	return chunk >= 0 && chunk < NR_CHUNKS ? &memory.chunk[chunk][cpu] : NULL;
 }
 
@@ -135,6 +137,7 @@ static struct carry_block *carry(void *ctx, int place, int cpu)
 	(void)ctx;
 	assert(cpu >= 0 && cpu < NR_CPUS);
 	on_step("carry");
+	errno = place % 2 ? ENOENT : ENOMEM;
 	return place >= 0 && place < NR_CARRIES ? &memory.carry[place][cpu] : NULL;
 }
 
@@ -274,7 +277,7 @@ static void work_at_scope_sets(struct scope_tables *c, const struct op *op)
 
 	switch (op->what % 10) {
 	case 0:
-		scope_set__repair(c);
+		(void)scope_set__repair(c);
 		break;
 	case 1:
 		for (int i = 0; i < nr; i++)
