@@ -33,9 +33,7 @@
 
 void scope__expect(struct bperf_leader *leader, int nr_rows, int nr_events)
 {
-	int room = FOR_JOINING(MAX_CELLS);
-
-	leader->scope_sets.expected = nr_rows < room / SET_EVENTS ? nr_rows * nr_events : room;
+	scope_set__expect(&leader->scope_sets, nr_rows, nr_events);
 }
 
 int scope__add(struct bperf_leader *leader, const __u16 *slots, const __u8 *is_switches, int nr,
