@@ -25,6 +25,7 @@ compile() {
 # git_files [PATTERN...] : tracked ones
 git_files() {
 	[ -e .git ] || skip "not a clone"
+	require_commands git
 	git -c safe.directory='*' ls-files "$@"
 }
 
@@ -152,6 +153,7 @@ fails() {
 
 @test "subjects of commits are of the form area: imperative, up to 72 characters" {
 	[ -e .git ] || skip "not a clone"
+	require_commands git
 	# From the first commit that was held to it.
 	git -c safe.directory='*' log --format=%s 815f9e16dc15..HEAD >"$T/subjects" 2>/dev/null || git -c safe.directory='*' log -n 1 --format=%s >"$T/subjects"
 	awk 'length > 72 || !/^[a-z0-9_.\/-]+(, [a-z0-9_.\/-]+)*: [^A-Z ]/ || /: [a-z]+(ed|ing) / { print; bad = 1 } END { exit bad }' "$T/subjects"
