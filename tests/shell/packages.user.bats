@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The tar of make dist, and the files from which distributions make packages. FULL=1 also builds the
-# Debian package (it needs scripts/deps package).
+# Debian package and the RPM (they need scripts/deps package).
 
 load helpers
 
@@ -21,7 +21,8 @@ in_git() {
 
 # A repository of the tracked files as they are now, always with the same commit, and its tar.
 setup_file() {
-	[ -e "$top/.git" ] && command -v git make xz >/dev/null || return 0
+	# Without one of them, the tests are skipped.
+	[ -e "$top/.git" ] && command -v git >/dev/null && command -v make >/dev/null && command -v xz >/dev/null || return 0
 	local dir=$BATS_FILE_TMPDIR/first
 	mkdir "$dir"
 	in_git ls-files -z >"$BATS_FILE_TMPDIR/files"
@@ -254,4 +255,20 @@ section() {
 	readelf -d "$T/x/usr/bin/bperf" | grep -q BIND_NOW
 	readelf -h "$T/x/usr/bin/bperf" | grep -q 'Type: *DYN'
 	readelf -Ws "$T/x/usr/bin/bperf" | grep -q __snprintf_chk
+}
+
+@test "the RPM builds, and has program, data and manuals" {
+	[ "${FULL:-}" ] || skip "takes minutes: only with FULL=1 (make test-all)"
+	require_first
+	require_commands rpmbuild rpm2cpio cpio asciidoctor
+	local rpm
+	rpmbuild -ta --nodeps -D "_topdir $T/rpm" "$tar" >"$T/log" 2>&1 3>&- || { tail -n 30 "$T/log"; return 1; }
+	rpm=$(echo "$T"/rpm/RPMS/*/bperf-"$version"-*.rpm)
+	rpm -qp --requires "$rpm" | grep -q '^libbpf.so.1'
+	mkdir "$T/x"
+	(cd "$T/x" && rpm2cpio "$rpm" | cpio -idm --quiet)
+	[ "$("$T/x/usr/bin/bperf" --version | head -n 1)" = "bperf version $version" ]
+	[ "$("$T/x/usr/lib/bperf/bin/perf" --version | head -n 1)" = "perf version $version" ]
+	"$T/x/usr/bin/bperf" list --raw-dump metrics | grep -qw CPU_utilization
+	[ "$(find "$T/x/usr/share/man/man1" -type f | wc -l)" = "$(find "$top"/Documentation/perf*.txt | wc -l)" ]
 }
