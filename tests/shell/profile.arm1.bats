@@ -34,6 +34,12 @@ share() {
 	done
 }
 
+@test "ranges take functions of C++ by the names in the source" {
+	perf version --build-options | grep -q 'libiberty: \[ on' || skip_or_fail "built without libiberty"
+	profile -e cycles -c 20011 -x, -s sym --range blend::c -- blend 2000 >"$T/csv"
+	[ "$(grep -v "^#" "$T/csv" | cut -d, -f5 | sort -u)" = blend::c ]
+}
+
 @test "samples of cycles stand for all cycles of the command" {
 	profile -e cycles -c 20011 -- blend 20000 >"$T/text"
 	# The last period of each CPU is not complete, and the moment of the start has no class yet.
