@@ -171,7 +171,7 @@ singles() {
 		esac
 		sampled -q -a -d 100 -c 250007 cycles >"$T/next"
 		adds_up "$T/next"
-		slots_are '0 1 1 1000003'
+		wait_for slots_are '0 1 1 1000003'
 		end_sampler "$beside"
 		adds_up "$T/beside"
 		wait_for nothing_left
