@@ -15,6 +15,7 @@ requirements() {
 
 teardown() {
 	end_jobs
+	remove_map
 	[ -z "${public-}" ] || rm -r "$public"
 }
 

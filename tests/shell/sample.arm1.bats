@@ -211,36 +211,6 @@ other_slot() {
 	esac
 }
 
-# leave_one_fd PID : from now on it can have one more open file, not two
-leave_one_fd() {
-	local fd=0 nr=0
-	while :; do
-		[ -e "/proc/$1/fd/$fd" ] || nr=$((nr + 1))
-		[ $nr -lt 2 ] || break
-		fd=$((fd + 1))
-	done
-	prlimit --pid "$1" --nofile=$fd
-}
-
-@test "a session that cannot load its program leaves the events of others as they are" {
-	start_sampler beside -N -a -c 1000003 cycles
-	beside=$sampler_pid
-	background "$T/poor" env PERF_TEST_STOP_AT=sample-slot-claimed "$SAMPLER" -m "$ATTR_MAP" -a -c 500009 cycles
-	poor=$!
-	wait_for is_stopped "$poor"
-	leave_one_fd "$poor"
-	kill -CONT "$poor"
-	refute wait "$poor"
-	slots_are '0 1 1 1000003'
-	"$WORKLOADS/spin" 50000000 &
-	spin=$!
-	wait "$spin"
-	end_sampler "$beside"
-	# 100 million instructions
-	in_range "$(samples_of "$spin" "$T/beside")" 99 110
-	adds_up "$T/beside"
-}
-
 @test "a session mends events that it uses, also those that it could not mend for others before" {
 	# They never look for what is to be mended.
 	start_sampler slow -N -q -a -F 20000 page-faults

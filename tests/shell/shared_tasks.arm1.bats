@@ -126,7 +126,8 @@ exits_alike() {
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/shared.out" -e cycles:ub,cs,$U "$WORKLOADS/switches" 20
 	cat "$T/plain.out" "$T/shared.out"
 	within "$(field cycles:ub 1 "$T/shared.out")" "$(field cycles:u 1 "$T/plain.out")" 1
-	[ "$(field $U 1 "$T/shared.out")" = "$(field $U 1 "$T/plain.out")" ]
+	# An interrupt can make an instruction begin anew, which QEMU counts twice: of 300 plain counts, 12 had one more.
+	within "$(field $U 1 "$T/shared.out")" "$(field $U 1 "$T/plain.out")" 0 1
 	both "$WORKLOADS/spin" 50000000
 	agree 0.5 cycles instructions
 	agree 1 branches task-clock

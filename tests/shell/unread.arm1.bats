@@ -31,11 +31,13 @@ is_asleep() {
 	grep -q '^[0-9]* (sleep) S' "/proc/$1/stat"
 }
 
-# counts_plainly : to plain.csv, the cycles of a command that had the counter all the time. Plain events take
-# turns with one that the kernel still holds for a session that has ended.
-counts_plainly() {
-	perf stat -x, -o "$T/plain.csv" -e cycles:u "$WORKLOADS/switches" 20 || return
-	[ "$(field cycles:u 5 "$T/plain.csv")" = 100.00 ]
+# counts_cycles NAME OPTION... : to NAME.csv, the cycles of a command that had the counter all the time. Events
+# take turns with one that the kernel still holds for a session that has ended.
+counts_cycles() {
+	local name=$1
+	shift
+	perf stat -x, -o "$T/$name.csv" -e cycles:u "$@" "$WORKLOADS/switches" 20 2>"$T/$name.err" || return
+	[ "$(field cycles:u 5 "$T/$name.csv")" = 100.00 ]
 }
 
 @test "only the session that counts a pinned event without a counter reports it" {
@@ -43,11 +45,13 @@ counts_plainly() {
 	start_run other -e $pinned -p "${jobs_started[0]}"
 	wait_for has_failed
 	# There is no counter for both in one session.
-	wait_for counts_plainly
-	shared -x, -o "$T/shared.csv" -e cycles:u "$WORKLOADS/switches" 20 2>"$T/shared.err"
+	wait_for counts_cycles plain
+	wait_for counts_cycles shared --bpf-counters --bpf-attr-map "$ATTR_MAP"
+	cat "$T/plain.csv" "$T/shared.csv" >&2
 	[ ! -s "$T/shared.err" ] || { cat "$T/shared.err" >&2; return 1; }
 	[ "$(field cycles:u 1 "$T/plain.csv")" -gt 0 ]
-	[ "$(field cycles:u 1 "$T/shared.csv")" = "$(field cycles:u 1 "$T/plain.csv")" ]
+	# An interrupt can make an instruction begin anew, which QEMU counts twice: of 300 plain counts, 12 had one more.
+	within "$(field cycles:u 1 "$T/shared.csv")" "$(field cycles:u 1 "$T/plain.csv")" 0 1
 	end_run "$run_pid" INT 130
 	cat "$T/other.csv" "$T/other.err" >&2
 	without_counter "$T/other.csv" >"$T/without"

@@ -129,14 +129,14 @@ static int load_next(struct sample_object *object, int slot, struct next_prog *p
 static int change(struct sample_object *object, int slot, int cpu, struct next_prog *prog,
 		  bool is_user)
 {
-	bool is_needed = sample_rate__needed(object->plan, slot, cpu);
-	int err = is_needed ? load_next(object, slot, prog) : 0;
+	int err;
 
-	/* The event goes on for the others. */
-	if (err)
-		return err;
 	close_on(object, slot, cpu);
-	return is_needed ? open_on(object, slot, cpu, prog, is_user) : 0;
+	if (!sample_rate__needed(object->plan, slot, cpu))
+		return 0;
+	/* In this time the kernel frees the event that was closed, with its hardware counter. */
+	err = load_next(object, slot, prog);
+	return err ? err : open_on(object, slot, cpu, prog, is_user);
 }
 
 static bool is_open(const struct sample_object *object, int slot)
