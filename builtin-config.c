@@ -4,6 +4,7 @@
 
 #include "util/host/config_edit.h"
 #include "util/host/config_file.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/parse_options.h"
 #include "util/lib/printable.h"
@@ -32,22 +33,21 @@ static int keep(void *ctx, const struct config_entry *entry)
 {
 	struct config_cmd *cmd = ctx;
 	char *value = strdup(entry->value ? entry->value : "true");
-	struct setting *grown;
+	struct setting *added;
 	int i;
 
 	for (i = 0; i < cmd->nr && strcmp(cmd->settings[i].name, entry->name); i++)
 		;
 	if (value && i == cmd->nr) {
-		grown = realloc(cmd->settings, (cmd->nr + 1) * sizeof(*grown));
-		if (grown) {
-			cmd->settings = grown;
-			grown[i] = (struct setting){.name = strdup(entry->name)};
-		}
-		if (!grown || !grown[i].name) {
+		added = array__add(cmd->settings, cmd->nr);
+		if (added)
+			added->name = strdup(entry->name);
+		if (added && !added->name)
+			cmd->nr--;
+		if (!added || !added->name) {
 			free(value);
 			return -ENOMEM;
 		}
-		cmd->nr++;
 	}
 	if (!value)
 		return -ENOMEM;

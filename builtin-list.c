@@ -298,8 +298,13 @@ static void say_nothing(const struct lister *l, const char *word, unsigned int s
 
 	if (l->raw || l->json)
 		return;
-	if (sections & SECTION_TRACEPOINT && access(tracefs_root(), R_OK | X_OK))
-		why = " (tracepoints are not readable: run as root)";
+	if (*word == '-')
+		why = " (options come before the words)";
+	else if (sections & SECTION_TRACEPOINT && access(tracefs_root(), R_OK | X_OK))
+		why = errno == EACCES ? " (tracepoints are not readable: run as root)" :
+					" (no tracepoints: tracefs is not mounted)";
+	else if (strchr(word, ':'))
+		why = "";
 	else if (sections & (SECTION_HW | SECTION_CACHE) && !pmus__nr_core(l->pmus))
 		why = " (this machine has no hardware PMU)";
 	if (l->unit)
@@ -404,7 +409,7 @@ int cmd_list(int argc, char **argv)
 	if (cmd.debug)
 		msg__set_verbose(2);
 	if (cmd.cputype && pmus__set_cputype(l->pmus, cmd.cputype)) {
-		pr_err("--cputype %s: there is no such core PMU", cmd.cputype);
+		pr_err("--cputype %s: there is no such core PMU", shown_arg(cmd.cputype));
 		goto out;
 	}
 	if (cmd.output) {

@@ -21,28 +21,23 @@
 /* Show the progress of symbols that take longer. */
 #define PROGRESS_NS NSEC_PER_SEC
 
-struct progress {
-	uint64_t start_ns;
-	bool is_shown;
-};
-
 static void show_progress(void *ctx, const char *image, int nr, int of)
 {
-	struct progress *progress = ctx;
+	const uint64_t *start_ns = ctx;
+	char *text __cleanup(free_ptr) = NULL;
 
-	if (clock_ns() - progress->start_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
+	if (clock_ns() - *start_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
-	progress->is_shown = true;
-	pr_text("\rreading symbols: %3d %% (%.40s)\033[K", 100 * nr / of, image);
+	text = xasprintf("reading symbols: %3d %% (%.40s)", (int)(100LL * nr / of), image);
+	pr_status(text);
 }
 
 static int resolve(struct profile_cmd *cmd)
 {
-	struct progress progress = {.start_ns = clock_ns()};
-	int err = profile_cmd__resolve(cmd, show_progress, &progress);
+	uint64_t start_ns = clock_ns();
+	int err = profile_cmd__resolve(cmd, show_progress, &start_ns);
 
-	if (progress.is_shown)
-		pr_text("\r\033[K");
+	pr_status(NULL);
 	return err;
 }
 

@@ -110,6 +110,12 @@ static int finish(struct stat_cmd *cmd)
 	return stat_sinks__finish(cmd->run.sinks, &cmd->run);
 }
 
+/* A signal came before anything was counted. */
+static bool is_too_early(const struct stat_cmd *cmd)
+{
+	return got_signal && !cmd->run.has_begun;
+}
+
 /* Return: an exit status, which is the workload's if all went well. */
 static int run_all(struct stat_cmd *cmd)
 {
@@ -127,7 +133,7 @@ static int run_all(struct stat_cmd *cmd)
 			/* Print the table anyway: all rows are <not counted>. */
 			bool is_due = !i || (!options->run_count && !got_signal);
 
-			if (got_signal && !cmd->run.has_begun)
+			if (is_too_early(cmd))
 				return status;
 			if (is_due && stat__add_repeat(cmd->stat, &nothing))
 				return STATUS_FAILED;
@@ -140,6 +146,8 @@ static int run_all(struct stat_cmd *cmd)
 		failed = stat_run__once(&cmd->run, &status);
 		if (failed)
 			return failed;
+		if (cmd->run.was_too_early)
+			break;
 		if (!options->run_count && finish(cmd))
 			return STATUS_FAILED;
 		if (!status && !run_hook(cmd, cmd->post, &status))
@@ -148,7 +156,7 @@ static int run_all(struct stat_cmd *cmd)
 		if (cmd->run.was_killed)
 			break;
 	}
-	if (options->run_count && finish(cmd))
+	if (options->run_count && !is_too_early(cmd) && finish(cmd))
 		return STATUS_FAILED;
 	return status;
 }
@@ -247,7 +255,7 @@ static int run_cmd(struct stat_cmd *cmd, int argc, char **argv)
 	stat_cmd__add_sinks(cmd);
 	handle_signals(cmd);
 	status = run_all(cmd);
-	if (got_signal && !cmd->run.has_begun)
+	if (is_too_early(cmd))
 		pr_err("ended by SIG%s before counting began",
 		       sigabbrev_np(got_signal & ~SIGNAL_TYPED));
 	if (stat_cmd__close_output(cmd) && !status)
@@ -337,7 +345,8 @@ static void settle_messages(const struct stat_cmd *cmd)
 	const struct report_options *options = &cmd->run.config.options;
 	bool is_for_programs = options->csv_sep || options->json;
 	bool on_stderr = cmd->output_path ? !strcmp(cmd->output_path, "-") :
-					    cmd->log_fd == NO_LOG_FD || !cmd->log_fd;
+					    cmd->log_fd == NO_LOG_FD || !cmd->log_fd ||
+						    cmd->log_fd == STDERR_FILENO;
 
 	msg__set_verbose(options->verbose);
 	if (cmd->quiet || (is_for_programs && on_stderr && !options->verbose && !cmd->explain))

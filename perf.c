@@ -9,6 +9,7 @@
 #include "util/host/config.h"
 #include "util/host/next_perf.h"
 #include "util/lib/msg.h"
+#include "util/lib/parse_options.h"
 #include "util/lib/program.h"
 #include "util/lib/util.h"
 
@@ -18,12 +19,14 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define STATUS_USAGE	  1
 #define STATUS_BAD_OPTION 129
+#define STATUS_NO_PAGES	  255 /* info or HTML pages are asked for */
 
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
@@ -93,7 +96,7 @@ static int list_commands(void)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("%s ", commands[i].name);
 	if (passes_on())
-		pass_on__print_commands(stdout, is_command);
+		pass_on__print_commands(stdout, "", " ", is_command);
 	printf("\n");
 	return 0;
 }
@@ -130,29 +133,69 @@ static int unknown(const char *name)
 /* Print the help of one of our commands: its manual page, otherwise its options, to stdout. */
 static int help_on(const struct command *command)
 {
-	char *help[] = {(char *)command->name, "--help", NULL};
+	char *help[] = {(char *)command->name, "-h", NULL};
 
 	man_page__show(command->name);
 	pager__start("help");
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	if (command->run == cmd_help || command->run == cmd_version)
+	if (command->run == cmd_version)
 		print_usage(stdout);
 	else
 		command->run(2, help);
 	return 0;
 }
 
+struct help_cmd {
+	bool all, man, info, web;
+};
+
+static const struct option_row help_options[] = {
+	{'a', "all", OPT_FLAG, offsetof(struct help_cmd, all), NULL, NULL,
+	 "list all commands, those of the next perf in PATH included", 0, NULL},
+	{'m', "man", OPT_FLAG, offsetof(struct help_cmd, man), NULL, NULL,
+	 "show the manual page (default)", 0, NULL},
+	{'i', "info", OPT_FLAG, offsetof(struct help_cmd, info), NULL, NULL,
+	 "for commands that are passed on: show the info page", 0, NULL},
+	{'w', "web", OPT_FLAG, offsetof(struct help_cmd, web), NULL, NULL,
+	 "for commands that are passed on: show the HTML page", 0, NULL},
+	{0, NULL, 0, 0, NULL, NULL, NULL, 0, NULL},
+};
+
+/* Print the commands, with @all also each of the next perf. */
+static int list_help(bool all)
+{
+	pager__start("help");
+	print_usage(stdout);
+	if (all && passes_on() && pass_on__is_possible()) {
+		pass_on__print_commands(stdout, "   ", "\n", is_command);
+		printf("\n");
+	}
+	return 0;
+}
+
 static int cmd_help(int argc, char **argv)
 {
+	struct help_cmd cmd = {};
 	const struct command *command;
+	int first;
 
-	if (argc < 2) {
-		pager__start("help");
-		print_usage(stdout);
-		return 0;
+	msg__init("perf help");
+	first = parse_options__parse(help_options, "perf help [-a] [-m|-i|-w] [<command>]", &cmd,
+				     argc, argv);
+	if (first < 0)
+		return -first;
+	msg__init("perf");
+	if (cmd.all || first == argc)
+		return list_help(cmd.all);
+	command = find(argv[first]);
+	if (!command)
+		return unknown(argv[first]);
+	if (cmd.info || cmd.web) {
+		pr_err("%s: there are no %s pages: see '%s help %s'", cmd.info ? "-i" : "-w",
+		       cmd.info ? "info" : "HTML", program__name(), command->name);
+		return STATUS_NO_PAGES;
 	}
-	command = find(argv[1]);
-	return command ? help_on(command) : unknown(argv[1]);
+	return help_on(command);
 }
 
 #ifdef HAVE_LIBPFM
@@ -204,16 +247,15 @@ static void print_features(void)
 
 static int cmd_version(int argc, char **argv)
 {
-	printf("%s version %s\n", program__name(), PERF_VERSION);
-	if (passes_on())
-		pass_on__print_version(stdout);
-	if (argc < 2)
-		return 0;
-	if (strcmp(argv[1], "--build-options")) {
+	if (argc > 1 && strcmp(argv[1], "--build-options")) {
 		pr_err("version: unknown argument '%s' (--build-options)", argv[1]);
 		return STATUS_BAD_OPTION;
 	}
-	print_features();
+	printf("%s version %s\n", program__name(), PERF_VERSION);
+	if (passes_on())
+		pass_on__print_version(stdout);
+	if (argc > 1)
+		print_features();
 	return 0;
 }
 
@@ -274,6 +316,8 @@ static int run_or_pass_on(int argc, char **argv)
 	if (command->is_ours && passes_on() && !command->is_ours(argc, argv) &&
 	    pass_on__is_possible())
 		return pass_on__exec(all_args, argv[0]);
+	if (argc > 1 && !strcmp(argv[1], "--help"))
+		return help_on(command);
 	return run(command, argc, argv);
 }
 
@@ -294,21 +338,21 @@ static int print_path(const char *option)
 	return 0;
 }
 
-/* Do what an option wants in place of a command. Return: an exit status. */
-static int act(enum global_action action, const char *option)
+/* Do what the option argv[0] wants in place of a command. Return: an exit status. */
+static int act(enum global_action action, int argc, char **argv)
 {
 	static char *build_options[] = {"version", "--build-options", NULL};
 
 	switch (action) {
 	case GLOBAL_HELP:
-		return cmd_help(1, build_options);
+		return cmd_help(argc, argv);
 	case GLOBAL_VERSION:
 		return cmd_version(1, build_options);
 	case GLOBAL_BUILD_OPTIONS:
 		return cmd_version(2, build_options);
 	case GLOBAL_EXEC_PATH:
 	case GLOBAL_HTML_PATH:
-		return print_path(option);
+		return print_path(argv[0]);
 	case GLOBAL_LIST_CMDS:
 		return list_commands();
 	case GLOBAL_LIST_OPTS:
@@ -340,7 +384,7 @@ int main(int argc, char **argv)
 	if (action == GLOBAL_RUN)
 		status = run_or_pass_on(argc - first, argv + first);
 	else
-		status = act(action, argv[first]);
+		status = act(action, argc - first, argv + first);
 	/* A full disk or a closed pipe behind stdout may show only now. */
 	if (fflush(stdout) && !status) {
 		pr_err("writing failed: %s", strerror(errno));

@@ -22,6 +22,7 @@ struct task_struct;
 
 struct rq {
 	struct task_struct *curr;
+	int cpu; /* CONFIG_SMP */
 };
 
 struct cfs_rq {
@@ -83,6 +84,19 @@ struct task_struct {
 static __always_inline struct task_struct *next_task(struct task_struct *current)
 {
 	return current->se.cfs_rq->rq->curr;
+}
+
+/*
+ * Return: the CPU that runs a task now, -1: none. For a task that a CPU has begun to run this is so before
+ * the tracepoint of that switch. (on_cpu is set only after it.)
+ */
+static __always_inline int cpu_that_runs(struct task_struct *task, __u64 address)
+{
+	struct rq *rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+
+	if (!rq || (__u64)BPF_CORE_READ(rq, curr) != address)
+		return -1;
+	return bpf_core_field_exists(rq->cpu) ? BPF_CORE_READ(rq, cpu) : 0;
 }
 
 /*

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 20
+#define LEADER_LAYOUT 24
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -71,7 +71,7 @@
 
 /*
  * A cell has the sum of one event of a scope set on one CPU. Cells come in chunks of equal size
- * (3 KB per CPU each), when scope sets need them. The kernel makes a new one wait for a grace period, so they
+ * (3 KB per CPU each), when scope sets need them. The kernel makes a new one wait for a grace period. So they
  * are added in steps: one, one, two, and then four at a time, or as many as are expected. Cells that
  * scope sets were merged into have carry cells (3 KB per CPU for 64 cells), for which nothing waits.
  */
@@ -148,7 +148,7 @@ struct seen_cgroup {
 	__u32 scope_set;
 };
 
-/* The state of a CPU. The programs on that CPU write it. */
+/* The state of a CPU. The programs on that CPU write it, but for `walk_round`. */
 struct cpu_state {
 	__u64 seq;  /* odd while sums or scope sets of this CPU change */
 	__u64 busy; /* 1 while a program changes this CPU's state: another one may interrupt it */
@@ -169,7 +169,7 @@ struct cpu_state {
 	__u64 foreign_runs; /* test runs of on_switch by foreign followers, while not served */
 	__u64 serve_until_ns; /* CLOCK_MONOTONIC of the end of MODE_SERVE; 0: a session maintains it */
 	__u32 nr_serve;	      /* MODE_SERVE: slots served; user space writes it */
-	__u32 pad;
+	__u32 walk_round; /* walk_request.round in which on_walk last saw a requested task run here */
 	__u16 serve[MAX_EVENTS];
 	/* event_base.gen of the readings in `diffs`, as of on_switch's last execution; 0: unknown */
 	__u32 served_gen[MAX_EVENTS];
@@ -207,7 +207,10 @@ struct reg_cgroup {
 	__u32 pad;
 };
 
-/* State of cgroups, in .bss of the programs. Sessions use `above`, `growth` and `nr_filled` under the lock. */
+/*
+ * State of cgroups, in .bss of the programs. Sessions use `above`, `growth`, `nr_filled` and `window` under
+ * the lock; only `window` is also read without it.
+ */
 struct cgroup_clock {
 	__u32 epoch; /* user space increments it when cgroups change scope sets; never 0 then */
 	__u32 above; /* on_above's answer: the scope set of its cgroup */
@@ -216,6 +219,7 @@ struct cgroup_clock {
 	__u32 is_woken;	  /* watching sessions were woken, and none has looked since */
 	__u32 growth; /* how often the number of ready pool entries doubled while sessions watch */
 	__u64 nr_filled; /* nr_created when sessions last made entries ready */
+	__u64 window;	 /* how many pool entries were to be ready then */
 };
 
 enum pool_state {
@@ -334,13 +338,13 @@ struct walk_request {
 	__u32 task_new;	  /* requested tasks in TASK_NEW: not woken yet */
 	__u32 process_nr; /* of the last task met, in the initial pid namespace */
 	__u32 nr_threads; /* of that process, by the kernel's count */
-	__u32 pad;
-	__u64 seen;	 /* requested tasks met */
-	__u64 changed;	 /* entries changed */
-	__u64 unknown;	 /* entries without a transition: their scope sets have TO_WANTED */
-	__u64 failed;	 /* entries that could not be created */
-	__u64 no_memory; /* of `failed`: the memory cgroup that pays for the leader is full */
-	__u64 task;	 /* scratch of on_walk */
+	__u32 round;	  /* one or more walks for the same tasks */
+	__u64 seen;	  /* requested tasks met */
+	__u64 changed;	  /* entries changed */
+	__u64 unknown;	  /* entries without a transition: their scope sets have TO_WANTED */
+	__u64 failed;	  /* entries that could not be created */
+	__u64 no_memory;  /* of `failed`: the memory cgroup that pays for the leader is full */
+	__u64 task;	  /* scratch of on_walk */
 };
 
 /* The new scope set of tasks in an old one, which is its place in `transitions`. */
@@ -349,7 +353,7 @@ struct transition {
 	__u16 to; /* or TO_WANTED */
 };
 
-/* Those of two scope sets, the first of which is even: the kernel rounds values up to 8 bytes. */
+/* The bytes of two scope sets, the first of which is even: the kernel rounds values up to 8 bytes. */
 struct transition_pair {
 	struct transition of[2];
 };

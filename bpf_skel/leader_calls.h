@@ -3,8 +3,8 @@
 #define PERF_BPF_LEADER_CALLS_H
 
 /*
- * Placeholders for parts that depend on the kernel, which the loader of the leader's programs replaces:
- * numbers of helpers that no kernel has, and the sections of programs with such calls.
+ * Placeholders for parts that depend on the kernel: numbers of helpers that no kernel has, and the sections
+ * of programs with such calls. The loader of the leader's programs replaces them.
  */
 #define CALL_IRQ_SAVE	 0x7e000001
 #define CALL_IRQ_RESTORE 0x7e000002

@@ -319,6 +319,61 @@ int on_cgroup_sync(void *ctx __attribute__((unused)))
 	return 1;
 }
 
+/* Per-CPU data of two CPUs are as far apart as their words in here. Nothing is stored. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, 1);
+} distances SEC(".maps");
+
+/* Return: the number of a run queue's CPU; all of these are read by helper. */
+static __always_inline __u32 cpu_of(struct rq *rq)
+{
+	return bpf_core_field_exists(rq->cpu) ? BPF_CORE_READ(rq, cpu) : 0;
+}
+
+/* Return: the run queue of a CPU; NULL: not found. */
+static __always_inline struct rq *rq_of(__u32 cpu)
+{
+	struct rq *rq = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), se.cfs_rq, rq);
+	__u32 key = 0;
+	void *from = bpf_map_lookup_percpu_elem(&distances, &key, cpu_of(rq));
+	void *to = bpf_map_lookup_percpu_elem(&distances, &key, cpu);
+	__u64 distance;
+
+	if (!from || !to)
+		return NULL;
+	distance = to - from;
+	/* Otherwise the compiler adds and subtracts in an order that the verifier refuses. */
+	barrier_var(distance);
+	rq = (void *)rq + distance;
+	return cpu_of(rq) == cpu ? rq : NULL;
+}
+
+/*
+ * Ask, without an interrupt of that CPU, whether it charges the scope set that the cgroup of its current
+ * task has now. Never attached; only BPF_PROG_TEST_RUN runs it. The first argument is the CPU.
+ * Return: 1: it does; 0: it does not, or nothing is known.
+ */
+SEC("raw_tp")
+int on_cgroup_look(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 cpu = ctx->args[0];
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	struct rq *rq = rq_of(cpu);
+	__u64 css;
+
+	if (!state || !rq)
+		return 0;
+	css = read_at((__u64)BPF_CORE_READ(rq, curr, cgroups),
+		      bpf_core_field_offset(struct css_set, subsys) +
+			      bpf_core_enum_value(enum cgroup_subsys_id, perf_event_cgrp_id) *
+				      sizeof(css));
+	return css &&
+	       (__u32)look_up_cgroup(css, cgroup_offsets()) == state->scope_set[SCOPE_SET_CGROUP];
+}
+
 /*
  * End the slice of a process that moved itself to another cgroup. A process that runs on another
  * CPU is charged to its old cgroup until that CPU's next switch or sync.

@@ -38,14 +38,14 @@ struct reg_event {
 
 /* One session. User space writes it under the lock. */
 struct reg_session {
-	__u32 token;	/* id of its liveness map; 0: free. Written last */
-	__u32 pid;	/* in the pid namespace of the session, for people */
+	__u32 token; /* id of its liveness map; 0: free. Written last */
+	__u32 pid; /* in the session's pid namespace, for people; 0: it only closes what others left */
 	__u64 start_ns; /* CLOCK_MONOTONIC of its registration */
 	char comm[16];
 	__u64 nr_seen; /* pool entries seen, plus 1; 0: it counts no cgroups by pattern */
 	/*
-	 * Lower half: how many pool entries were to be reclaimed before the sessions in this place saw them;
-	 * upper half: the number of the last one. One store changes both, so that none counts twice.
+	 * Lower half: how many pool entries were to be reclaimed before the sessions in this place saw them.
+	 * Upper half: the number of the last one. One store changes both, so that none counts twice.
 	 */
 	__u64 passed;
 };
@@ -115,6 +115,7 @@ enum leader_prog {
 	LEADER_ON_ATTACH,
 	LEADER_ON_MKDIR,
 	LEADER_ON_ABOVE,
+	LEADER_ON_CGROUP_LOOK,
 	NR_LEADER_PROGS
 };
 
@@ -172,9 +173,11 @@ struct registry {
 	__u32 nr_scope_sets;	    /* the highest scope set id ever used, plus 1 */
 	__u32 nr_scopes;	    /* the same of scopes */
 	__u32 has_exit_event;	    /* on_exit_event is attached, for as long as the leader lives */
-	__u64 nr_reclaimed;	    /* older pool entries have lost their own scope set */
-	__u64 scope_set_gen;	    /* odd while sums move between scope sets */
-	__u64 merge;		    /* MERGE(): a merge that is decided; 0: none */
+	__u32 pad;
+	__u64 nr_reclaimed;  /* older pool entries have lost their own scope set */
+	__u64 scope_set_gen; /* odd while sums move between scope sets */
+	__u64 merge;	     /* MERGE(): a merge that is decided; 0: none */
+	__u64 opening_ns;    /* when a session last began to open an event again; 0: none does */
 	/*
 	 * The directory whose lock guards all this; a session with another lock must not touch it
 	 */
@@ -199,8 +202,7 @@ static_assert(sizeof(struct reg_event) == 16 + MAX_SESSIONS / 8 + ATTR_KEY_SIZE,
 static_assert(sizeof(struct reg_session) == 48, "shared layout");
 static_assert(sizeof(struct reg_pair) == 24 + MAX_SESSIONS / 8, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
-static_assert(offsetof(struct registry, nr_reclaimed) ==
-		      offsetof(struct registry, has_exit_event) + 4,
+static_assert(offsetof(struct registry, nr_reclaimed) == offsetof(struct registry, pad) + 4,
 	      "no hole");
 #endif
 

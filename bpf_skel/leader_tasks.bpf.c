@@ -6,13 +6,13 @@
  *	leader_irq	changing a CPU's state outside of switches
  *	leader_tasks	the scope set of a task
  *	leader_life	fork, exec and end of tasks
- *	leader_mark	task walks: changing the scope sets of running tasks
+ *	leader_walk	task walks: changing the scope sets of running tasks
  *
  * This file: the programs that charge the running task.
  */
 #include "leader_life.bpf.h"
-#include "leader_mark.bpf.h"
 #include "leader_tasks.bpf.h"
+#include "leader_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

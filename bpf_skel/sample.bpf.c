@@ -21,11 +21,14 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 nr_cpus = 1;
 
-/* Of this instance of on_sample. One variable, so that programs load its address once. */
+/* The parameters of this instance of on_sample. One variable, so that programs load its address once. */
 const volatile struct {
 	__u32 slot;
 	__u32 gen;
+	bool is_special;   /* one of these is set; others look only at this */
 	bool weighs_count; /* samples weigh what the event counted since the last one */
+	bool skips_user;   /* samples of user mode are only noted */
+	bool skips_kernel;
 } own;
 
 /* The sampling events, at slot * nr_cpus + CPU. */
@@ -99,6 +102,18 @@ struct user_pt_regs { /* of arm64 only */
 	__u64 pc;
 };
 
+struct hw_perf_event {
+	__u64 interrupts;
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+};
+
+struct bpf_perf_event_data_kern {
+	struct perf_event *event;
+};
+
 /* The context. Its registers come first; their number depends on the architecture. */
 struct bpf_perf_event_data {
 	__u64 sample_period;
@@ -108,6 +123,16 @@ struct bpf_perf_event_data {
 #pragma clang attribute pop
 
 #define PF_KTHREAD 0x00200000
+
+/* Since Linux 6.2; no call. Only on_sample_gaps needs it. */
+extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
+
+enum special_kfunc_type {
+	KF_bpf_cast_to_kern_ctx = 1,
+};
+
+/* hw_perf_event.interrupts of a throttled event */
+#define INTERRUPTS_THROTTLED (~0ULL)
 
 /* A sample, with all that any session's key has. The key comes first: a pointer to it is one to the sample. */
 struct sample {
@@ -216,398 +241,8 @@ static __always_inline __u64 samplers_at(const struct sample_plan *plan, __u64 a
 	return border->samplers;
 }
 
-/* --- stacks --- */
-
-static __always_inline __u64 mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 32;
-}
-
-/* The verifier learns bounds from comparisons, and would walk what follows once for each value. */
-static __always_inline __u32 nr_frames(const __u64 *stack)
-{
-	return STACK_NR(*(const volatile __u64 *)&stack[1]);
-}
-
-/* Not static, as in enter_stack(): the verifier walks it only once. Positions are those of words. */
-__attribute__((noinline)) int is_same_stack(const struct sample_cpu *here, __u32 a, __u32 b)
-{
-	const __u64 *left, *right;
-	__u32 nr;
-
-	if (!here)
-		return 0;
-	left = &here->words[a % STORE_WORDS];
-	right = &here->words[b % STORE_WORDS];
-	if (left[0] != right[0] || left[1] != right[1])
-		return 0;
-	nr = nr_frames(left);
-	for (__u32 i = 0; i < STACK_FRAMES; i++) {
-		if (i >= nr)
-			break;
-		if (left[STACK_HEADER + i] != right[STACK_HEADER + i])
-			return 0;
-	}
-	return 1;
-}
-
-/*
- * Enter the stack behind the head into the store, unless it is there. One that is there in the older
- * half of the ring is entered again, so that readers have at least half a round's time. One that is found
- * becomes the first to be looked at.
- *
- * Return: how far behind the head it is in the store.
- */
-__attribute__((noinline)) __u64 enter_stack(struct sample_cpu *here)
-{
-	__u64 head, oldest = ~0ULL, next;
-	__u32 off, first, victim;
-
-	if (!here)
-		return 0;
-	head = here->head;
-	off = head % STORE_WORDS;
-	first = victim = (here->words[off] >> (64 - STORE_INDEX_BITS)) & -STORE_WAYS;
-	for (__u32 way = 0; way < STORE_WAYS; way++) {
-		__u32 place = first + way;
-		__u64 pos = here->index[place];
-
-		/* Another stack may be in its place, or it is too old. */
-		if (pos && head - pos <= STORE_WORDS / 2 && is_same_stack(here, off, pos)) {
-			here->index[place] = here->index[first];
-			here->index[first] = pos;
-			return head - pos;
-		}
-		if (pos < oldest) {
-			oldest = pos;
-			victim = place;
-		}
-	}
-	here->index[victim % (1 << STORE_INDEX_BITS)] = head;
-	next = head + STACK_HEADER + nr_frames(&here->words[off]);
-	if (next - head > STORE_WORDS - off)
-		next = (head | (STORE_WORDS - 1)) + 1;
-	/* A full barrier: a reader that sees the next stack's words also sees this head. */
-	__sync_lock_test_and_set(&here->head, next);
-	return 0;
-}
-
-/* Hash the stack behind the head, which is one of a level. Not static, as in enter_stack(). */
-__attribute__((noinline)) __u64 hash_stack(const struct sample_cpu *here, __u64 of)
-{
-	const __u64 *words;
-	__u64 hash = of;
-	__u32 nr;
-
-	if (!here)
-		return 0;
-	words = &here->words[here->head % STORE_WORDS];
-	nr = nr_frames(words);
-	for (__u32 i = 0; i < STACK_FRAMES; i++) {
-		if (i >= nr)
-			break;
-		hash = mix(hash, words[STACK_HEADER + i]);
-	}
-	return hash;
-}
-
-/* Return: the position of the current stack of a level; 0: none, or it could not be read. */
-static __attribute__((noinline)) __u64 store_stack(struct bpf_perf_event_data *ctx,
-						   struct sample_cpu *here, __u64 of)
-{
-	__u64 head, *words;
-	long size;
-
-	if (!here->head)
-		here->head = STACK_FIRST;
-	head = here->head;
-	words = &here->words[head % STORE_WORDS];
-	size = bpf_get_stack(ctx, words + STACK_HEADER, STACK_FRAMES * sizeof(__u64),
-			     of == STACK_OF_USER ? BPF_F_USER_STACK : 0);
-	if (size <= 0)
-		return 0;
-	words[1] = STACK_HEAD(size / sizeof(__u64), of);
-	words[0] = hash_stack(here, of);
-	return head - enter_stack(here);
-}
-
-/* --- tables --- */
-
-#define IN_FORM(words, i) ((words) >> (i)&1)
-
-/* Without branches: the verifier would walk what follows once for each. */
-static __always_inline __u64 difference(const struct sample_key *a, const struct sample_key *b,
-					__u32 words)
-{
-	const __u64 *left = (const void *)a, *right = (const void *)b;
-	__u64 bits = 0;
-
-#pragma clang loop unroll(full)
-	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++)
-		bits |= IN_FORM(words, i) ? left[i] ^ right[i] : 0;
-	return bits;
-}
-
-static __always_inline __u64 hash_of(const struct sample_key *key, __u32 words)
-{
-	const __u64 *word = (const void *)key;
-	__u64 hash = 0;
-
-#pragma clang loop unroll(full)
-	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++)
-		hash = IN_FORM(words, i) ? (hash ^ word[i]) * 0x9e3779b97f4a7c15ULL : hash;
-	return hash ^ hash >> 32;
-}
-
-/* Make a session's key of all that a sample has. */
-static __always_inline void make_key(struct sample_key *key, const struct sample_key *all,
-				     const __u64 *mask)
-{
-	const __u64 *from = (const void *)all;
-	__u64 *to = (void *)key;
-
-#pragma clang loop unroll(full)
-	for (__u32 i = 0; i < SAMPLE_KEY_WORDS; i++)
-		to[i] = from[i] & mask[i];
-}
-
-static __always_inline struct sample_row *row_of(struct sample_table *table, __u64 hash)
-{
-	return &table->rows[table->half & 1][hash % SAMPLE_ROWS];
-}
-
-static __always_inline bool is_row_of(const struct sample_row *row, const struct sample_key *key,
-				      __u32 words)
-{
-	return row->nr && !difference(&row->key, key, words);
-}
-
-/*
- * Add a sample to one of the first two rows that its hash leads to, if that is the row of its key.
- *
- * @hash: of the sample's key in the table's form, which has these words; 0: not known yet
- */
-static __always_inline bool add_to_first(struct sample *sample, struct sample_table *table,
-					 __u64 weight, __u64 *hash, __u32 words)
-{
-	struct sample_row *row;
-
-	if (!*hash)
-		*hash = hash_of(&sample->key, words);
-	row = row_of(table, *hash);
-	asm volatile("" : "+r"(row)); /* not another address for each word */
-	if (!is_row_of(row, &sample->key, words)) {
-		if (!row->nr)
-			return false;
-		row = row_of(table, *hash + 1);
-		asm volatile("" : "+r"(row));
-		if (!is_row_of(row, &sample->key, words))
-			return false;
-	}
-	row->nr++;
-	row->weight += weight;
-	return true;
-}
-
-/* The name of the task that runs, or that a switch has chosen. */
-static __always_inline void read_comm(void *comm)
-{
-	struct task_struct___sample *task = (void *)next_task(bpf_get_current_task_btf());
-
-	/* A name that cannot be read is empty. */
-	(void)bpf_probe_read_kernel(comm, sizeof(task->comm), task->comm);
-}
-
-static __always_inline void begin_row(struct sample_row *row, const struct sample_key *key,
-				      __u64 weight)
-{
-	row->key = *key;
-	read_comm(row->comm);
-	row->weight = weight;
-	row->nr = 1;
-}
-
-/*
- * Add a sample to a row of its key, or begin one. Not static, as in enter_stack().
- *
- * @all: all parts of the sample
- * @hash: of its key in the table's form; 0: the form is SAMPLE_FORM_ANY
- *
- * Return: the number of the row plus 1; 0: there was no room.
- */
-__attribute__((noinline)) int add_to_any(struct sample_table *table, const struct sample_key *all,
-					 __u64 hash, __u64 weight)
-{
-	__u64 comm[2] = {}, has_comm = 0;
-	struct sample_key key;
-
-	if (!table || !all)
-		return 0;
-	make_key(&key, all, table->mask);
-	if (!hash)
-		hash = hash_of(&key, SAMPLE_WORDS_ANY);
-	if (table->needs & SAMPLE_NEEDS_COMM) {
-		read_comm(comm);
-		hash = mix(hash ^ comm[0], comm[1]);
-		has_comm = -1;
-	}
-	for (__u32 i = 0; i < SAMPLE_PROBES; i++) {
-		struct sample_row *row = row_of(table, hash + i);
-		const __u64 *name = (const __u64 *)row->comm;
-
-		if (!row->nr) {
-			begin_row(row, &key, weight);
-			return (hash + i) % SAMPLE_ROWS + 1;
-		}
-		if (difference(&row->key, &key, SAMPLE_WORDS_ANY) |
-		    (((name[0] ^ comm[0]) | (name[1] ^ comm[1])) & has_comm))
-			continue;
-		row->nr++;
-		row->weight += weight;
-		return (hash + i) % SAMPLE_ROWS + 1;
-	}
-	return 0;
-}
-
-/*
- * Write the record of a single sample, if there is room. The session misses those without a record itself: their
- * row counts them. Not static, as in enter_stack().
- */
-__attribute__((noinline)) int add_record(struct sample_table *table, __u32 sampler, __u32 row,
-					 __u64 weight)
-{
-	__u32 cpu = bpf_get_smp_processor_id(), half, nr, at;
-	struct sample_record *record;
-	void *records;
-
-	if (!table)
-		return 0;
-	half = table->half & 1;
-	nr = table->nr_records[half];
-	if (nr >= table->max_records)
-		return 0;
-	records = bpf_map_lookup_elem(&sample_records, &sampler);
-	if (!records)
-		return 0;
-	at = (cpu * 2 + half) * table->max_records + nr;
-	record = bpf_map_lookup_elem(records, &at);
-	if (!record)
-		return 0;
-	record->time_ns = bpf_ktime_get_ns();
-	record->weight = weight;
-	record->row = row;
-	table->nr_records[half] = nr + 1;
-	return 1;
-}
-
-/* Mostly a row of the key is there, and is one of the first two that its hash leads to. */
-static __always_inline void add_to_rows(struct sample *sample, struct sample_table *table,
-					struct sample_event *event, __u32 sampler, __u64 weight)
-{
-	__u64 hash = 0;
-	__u32 row;
-
-	if (table->form == SAMPLE_FORM_IP) {
-		if (add_to_first(sample, table, weight, &sample->hash[0], SAMPLE_WORDS_IP))
-			return;
-		hash = sample->hash[0];
-	} else if (table->form == SAMPLE_FORM_STACKS) {
-		if (add_to_first(sample, table, weight, &sample->hash[1], SAMPLE_WORDS_STACKS))
-			return;
-		hash = sample->hash[1];
-	}
-	row = add_to_any(table, &sample->key, hash, weight);
-	if (!row) {
-		event->lost.nr++;
-		event->lost.weight += weight;
-	} else if (table->max_records) {
-		add_record(table, sampler, row - 1, weight);
-	}
-}
-
-/*
- * Return: the weight of a sample for a session that wants them less often than the event makes them; 0:
- * this one is left out.
- */
-static __always_inline __u64 thin(struct sample_event *event, __u64 weight)
-{
-	__u64 credit = event->credit + weight, nr;
-
-	if (credit < event->period) {
-		event->credit = credit;
-		return 0;
-	}
-	nr = credit / event->period;
-	event->credit = credit - nr * event->period;
-	return nr * event->period;
-}
-
-/* The position of the only set bit, by the upper six bits of its product with DE_BRUIJN. */
-static const __u8 positions[64] = {
-	0,  1,	48, 2,	57, 49, 28, 3,	61, 58, 50, 42, 38, 29, 17, 4,	62, 55, 59, 36, 53, 51,
-	43, 22, 45, 39, 33, 30, 24, 18, 12, 5,	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21,
-	44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
-};
-
-#define DE_BRUIJN 0x03f79d71b4cb0a89ULL
-
-/* clang 14 crashes on __builtin_ctzll(). */
-static __always_inline __u32 lowest_bit(__u64 word)
-{
-	/* Samplers take the lowest places, so mostly the next one is the one behind the last. */
-	if (word & 1)
-		return 0;
-	return positions[(word & -word) * DE_BRUIJN >> 58];
-}
-
-static __always_inline void give_to(struct sample *sample, __u32 sampler)
-{
-	struct sample_table *table;
-	struct sample_event *event;
-	__u64 weight = sample->weight;
-	void *inner;
-
-	inner = bpf_map_lookup_elem(&sample_tables, &sampler);
-	table = inner ? bpf_map_lookup_elem(inner, &sample->cpu) : NULL;
-	if (!table || !table->is_on)
-		return;
-	event = &table->event[sample->slot % MAX_SAMPLE_SLOTS];
-	if (sample->is_idle && !event->takes_idle)
-		return;
-	if (event->period > weight || event->credit) {
-		weight = thin(event, weight);
-		if (!weight)
-			return;
-	}
-	add_to_rows(sample, table, event, sampler, weight);
-}
-
-#define GIVEN_TO 4
-
-/* Give the sample to some of the samplers that want it: to several, since a call costs. Not static, as in enter_stack(). */
-__attribute__((noinline)) int give(struct sample *sample)
-{
-	__u32 next, skipped;
-	__u64 want;
-
-	if (!sample)
-		return 0;
-	want = sample->want;
-	next = sample->next;
-#pragma clang loop unroll(full)
-	for (__u32 nr = 0; nr < GIVEN_TO; nr++) {
-		skipped = lowest_bit(want);
-		next += skipped;
-		give_to(sample, next++);
-		want = want >> skipped >> 1;
-		if (!want)
-			break;
-	}
-	sample->want = want;
-	sample->next = next;
-	return 0;
-}
+#include "sample_stacks.bpf.h"
+#include "sample_tables.bpf.h"
 
 /* --- the sample --- */
 
@@ -647,6 +282,13 @@ static __attribute__((noinline)) bool is_next_idle(struct task_struct *current)
 	return !next_task(current)->pid;
 }
 
+static __always_inline bool is_idle_now(struct task_struct *current)
+{
+	struct task_struct___sample *task = (void *)current;
+
+	return is_in_switch(current) ? is_next_idle(current) : !task->pid;
+}
+
 static __always_inline void describe_task(struct sample *sample, struct task_struct___sample *task)
 {
 	struct task_struct___sample *leader = task->group_leader;
@@ -662,7 +304,7 @@ static __attribute__((noinline)) void describe_next(struct sample *sample,
 	describe_task(sample, (void *)next_task(current));
 }
 
-/* Those parts that only keys of SAMPLE_FORM_ANY have. */
+/* Add the parts that only keys of SAMPLE_FORM_ANY have. */
 static __attribute__((noinline)) void describe_rest(struct bpf_perf_event_data *ctx,
 						    struct sample *sample, __u32 needs)
 {
@@ -705,32 +347,110 @@ static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct 
  * Return: the weight of a sample: its period. In frequency mode software events sample with periods that
  * are not those that have passed (page-faults on 6.18: 3.6 times the count), so count.
  */
-static __always_inline __u64 weigh(struct bpf_perf_event_data *ctx, struct sample_base *base)
+static __always_inline __u64 weigh(__u64 period, struct bpf_perf_event_data *ctx,
+				   struct sample_base *base)
 {
 	struct bpf_perf_event_value now;
 	__u64 weight;
 
 	if (!own.weighs_count || bpf_perf_prog_read_value(ctx, &now, sizeof(now)))
-		return ctx->sample_period;
+		return period;
 	weight = now.counter - base->last;
 	base->last = now.counter;
 	return weight;
 }
 
+static __always_inline void add_to_count(struct sample_count *count, __u64 weight)
+{
+	count->nr++;
+	count->weight += weight;
+}
+
 /* Count the sample for the account of the slot. */
 static __always_inline void note(struct sample_seen *seen, __u64 weight, bool is_idle)
 {
-	seen->all.nr++;
-	seen->all.weight += weight;
+	add_to_count(&seen->all, weight);
+	if (is_idle)
+		add_to_count(&seen->idle, weight);
+}
+
+static __always_inline void note_skipped(struct sample_seen *seen, __u64 weight, bool is_idle)
+{
+	note(seen, weight, is_idle);
 	if (!is_idle)
+		add_to_count(&seen->mode, weight);
+}
+
+/* --- throttling --- */
+
+/* Return: whether the kernel stops the event with this sample, until the next tick; without a call, since Linux 6.2 */
+static __always_inline bool is_throttled(struct bpf_perf_event_data *ctx)
+{
+	struct bpf_perf_event_data_kern *kern = bpf_cast_to_kern_ctx(ctx);
+
+	return kern->event->hw.interrupts == INTERRUPTS_THROTTLED;
+}
+
+/* Add a gap up to now. An idle CPU has no tick: then a gap can be long, and only a tick of it is a loss. */
+static __always_inline void add_gap(struct sample_gaps *gaps, const struct sample_throttle *since,
+				    __u64 counter, __u64 running_ns)
+{
+	__u64 ns = running_ns - since->running_ns, ticks = bpf_jiffies64() - since->jiffies;
+
+	gaps->ns += ns;
+	gaps->lost_ns += ticks > 2 ? ns / ticks : ns;
+	gaps->counter += counter - since->counter;
+}
+
+/* Note a sample of the event in place that begins a gap, or ends one, or both. */
+static __always_inline void note_edge(struct bpf_perf_event_data *ctx,
+				      struct sample_cpu_slot *there)
+{
+	struct sample_throttle *throttle = &there->throttle;
+	struct sample_gaps *gaps = &throttle->gaps;
+	struct bpf_perf_event_value now;
+	__u64 ns;
+
+	if (bpf_perf_prog_read_value(ctx, &now, sizeof(now)))
 		return;
-	seen->idle.nr++;
-	seen->idle.weight += weight;
+	ns = now.running - throttle->running_ns;
+	if (there->base.gen & SAMPLE_IN_GAP) {
+		add_gap(gaps, throttle, now.counter, now.running);
+		gaps->weight += ctx->sample_period;
+	} else if (ns <= SAMPLE_MAX_BURST_NS) {
+		gaps->burst_ns += ns;
+		gaps->burst_counter += now.counter - throttle->counter;
+	}
+	throttle->counter = now.counter;
+	throttle->running_ns = now.running;
+	throttle->jiffies = bpf_jiffies64();
+	there->base.gen = is_throttled(ctx) ? own.gen | SAMPLE_IN_GAP : own.gen;
+}
+
+static __attribute__((noinline)) int begin_gap(struct bpf_perf_event_data *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS;
+	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
+
+	if (here && (here->slot[slot].base.gen & ~SAMPLE_IN_GAP) == own.gen)
+		note_edge(ctx, &here->slot[slot]);
+	return 0;
+}
+
+/* Return: whether the sample is one of the event in place, although a gap is under way. This one may begin it. */
+static __attribute__((noinline)) bool is_in_gap(struct bpf_perf_event_data *ctx,
+						struct sample_cpu_slot *there)
+{
+	if (there->base.gen != (own.gen | SAMPLE_IN_GAP))
+		return false;
+	if (!is_throttled(ctx))
+		note_edge(ctx, there);
+	return true;
 }
 
 /*
  * Return: 0, of which the verifier does not know that it is. It walks what follows once for each value that it
- * knows, so loading would take a half longer (kernel 7.3: more than the second that sessions wait for a lock).
+ * knows. So loading would take a half longer (kernel 7.3: more than the second that sessions wait for a lock).
  */
 static __always_inline __u64 zero_of(__u64 any)
 {
@@ -740,26 +460,37 @@ static __always_inline __u64 zero_of(__u64 any)
 	return zero;
 }
 
-SEC("perf_event")
-int on_sample(struct bpf_perf_event_data *ctx)
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct task_struct___sample *task = (void *)current;
 	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS, needs;
-	__u64 users, want, ip = ip_of(ctx), weight;
 	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
-	bool is_user = is_user_address(ip), is_between = false, is_idle = false;
+	bool is_user, is_between = false, is_idle = false;
+	struct task_struct___sample *task;
+	struct task_struct *current;
+	__u64 users, want, ip, weight;
 	struct sample sample; /* what is not wanted costs nothing */
 	struct sample_cpu_slot *there;
 	struct sample_plan *plan;
 	struct sample_slot *of;
 
 	if (!here)
-		return 0;
+		return;
 	there = &here->slot[slot];
-	if (there->base.gen != own.gen)
-		return 0;
-	weight = weigh(ctx, &there->base);
+	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
+		return;
+	/* Behind all calls for gaps: while there are calls, registers are few. */
+	current = bpf_get_current_task_btf();
+	task = (void *)current;
+	ip = ip_of(ctx);
+	is_user = is_user_address(ip);
+	weight = ctx->sample_period;
+	if (own.is_special) {
+		if (is_user ? own.skips_user : own.skips_kernel) {
+			note_skipped(&there->seen, weight, !is_user && is_idle_now(current));
+			return;
+		}
+		weight = weigh(weight, ctx, &there->base);
+	}
 	if (!is_user) {
 		is_between = is_in_switch(current);
 		is_idle = is_between ? is_next_idle(current) : !task->pid;
@@ -772,11 +503,11 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (users & plan->of_ranges) {
 		users &= ~plan->of_ranges | samplers_at(plan, ip);
 		if (!users)
-			return 0;
+			return;
 	}
 	want = find_samplers(plan, users, cpu);
 	if (!want)
-		return 0;
+		return;
 	sample.slot = slot;
 	sample.weight = weight;
 	sample.is_idle = is_idle;
@@ -800,9 +531,26 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	/* Mostly there is one. */
 	sample.next = lowest_bit(want);
 	sample.want = want >> sample.next >> 1;
-	give_to(&sample, sample.next++);
+	give_to(&sample, sample.next++, &sample.cpu);
 	for (__u32 i = 0; i < MAX_SAMPLERS / GIVEN_TO && sample.want; i++)
 		give(&sample);
+}
+
+SEC("?perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	take_sample(ctx, false);
+	return 0;
+}
+
+/* In its place where programs can see throttling: SAMPLE_SEES_GAPS. */
+SEC("?perf_event")
+int on_sample_gaps(struct bpf_perf_event_data *ctx)
+{
+	/* First, while no registers are in use. */
+	if (is_throttled(ctx))
+		begin_gap(ctx);
+	take_sample(ctx, true);
 	return 0;
 }
 
@@ -832,36 +580,62 @@ static __always_inline __u64 read_slot(struct sample_sync *sync, __u32 nr,
 	return -err;
 }
 
+/* Add the part of a gap that is under way, if there is one. It can take long. */
+static __always_inline void add_begun_gap(struct sample_gaps *gaps,
+					  const struct sample_cpu_slot *there, __u32 gen,
+					  const struct bpf_perf_event_value *sum)
+{
+	__u64 running_ns = sum->running - there->base.running_ns;
+
+	/* A sample may have come after the event was read. */
+	if (gen & SAMPLE_IN_GAP && running_ns >= there->throttle.running_ns)
+		add_gap(gaps, &there->throttle, sum->counter - there->base.counter, running_ns);
+}
+
+/* From the start samples are ignored, so nothing else writes the gaps. */
+static __always_inline void close_slot(struct sample_cpu_slot *there,
+				       const struct bpf_perf_event_value *sum, __u64 err)
+{
+	struct sample_base *base = &there->base;
+	__u32 gen = base->gen;
+
+	*(volatile __u32 *)&base->gen = 0;
+	barrier();
+	base->rate = 0;
+	if (err)
+		return;
+	add_begun_gap(&there->throttle.gaps, there, gen, sum);
+	base->counter = sum->counter;
+	base->enabled_ns = sum->enabled;
+	base->running_ns = sum->running;
+}
+
 static long sync_slot(__u32 nr, struct sample_sync *sync)
 {
 	struct bpf_perf_event_value sum;
+	struct sample_cpu_slot *there;
 	struct sample_reading *reading;
-	struct sample_base *base;
 	__u64 err;
 
 	nr %= MAX_SAMPLE_SLOTS;
 	if (!(sync->slots >> nr & 1))
 		return 0;
-	base = &sync->here->slot[nr].base;
+	there = &sync->here->slot[nr];
 	err = read_slot(sync, nr, &sum);
 	if (!sync->table) {
-		if (!err) {
-			base->counter = sum.counter;
-			base->enabled_ns = sum.enabled;
-			base->running_ns = sum.running;
-		}
-		base->gen = 0;
-		base->rate = 0;
+		close_slot(there, &sum, err);
 		return 0;
 	}
 	reading = &sync->table->reading[nr];
-	reading->seen = sync->here->slot[nr].seen;
+	reading->seen = there->seen;
 	reading->err = err;
 	if (err)
 		return 0;
 	reading->counter = sum.counter;
 	reading->enabled_ns = sum.enabled;
 	reading->running_ns = sum.running;
+	reading->gaps = there->throttle.gaps;
+	add_begun_gap(&reading->gaps, there, there->base.gen, &sum);
 	return 0;
 }
 
@@ -872,23 +646,26 @@ static long sync_slot(__u32 nr, struct sample_sync *sync)
  * A sample can interrupt this, but nothing that began before it is still under way when it returns. So a
  * half of a table that was turned away from is still.
  *
- * Return: 1 when done; 0: no such sampler. (Newer kernels skip a nested execution and also report 0.)
+ * Return: 1 when done, with SAMPLE_SEES_GAPS where on_sample_gaps can be loaded; 0: no such sampler. (Newer kernels
+ * skip a nested execution and also report 0.)
  */
 SEC("raw_tp")
 int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 sampler = ctx->args[0], ops = ctx->args[1];
 	struct sample_sync sync = {.slots = ctx->args[2], .cpu = bpf_get_smp_processor_id()};
-	__u32 cpu = sync.cpu;
+	__u32 cpu = sync.cpu, done = 1;
 	struct sample_table *table;
 	void *inner;
 
+	if (bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_cast_to_kern_ctx))
+		done |= SAMPLE_SEES_GAPS;
 	sync.here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 	if (!sync.here)
 		return 0;
 	if (ops & SAMPLE_CLOSE) {
 		bpf_loop(MAX_SAMPLE_SLOTS, sync_slot, &sync, 0);
-		return 1;
+		return done;
 	}
 	inner = bpf_map_lookup_elem(&sample_tables, &sampler);
 	table = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
@@ -904,5 +681,5 @@ int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
 	barrier();
 	if (ops & SAMPLE_ON)
 		*(volatile __u32 *)&table->is_on = 1;
-	return 1;
+	return done;
 }

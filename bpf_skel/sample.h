@@ -110,6 +110,32 @@ struct sample_count {
 struct sample_seen {
 	struct sample_count all;
 	struct sample_count idle; /* of `all`: the idle task's */
+	struct sample_count
+		mode; /* of `all`: in modes that the event excludes, without `idle`; of clocks only */
+};
+
+/*
+ * The effect of throttling on a slot's event on one CPU. A gap begins with the sample at which the kernel stops the
+ * event, and ends with the next one. A burst is the time between two gaps of neighbouring ticks.
+ */
+struct sample_gaps {
+	__u64 ns;      /* running time of gaps */
+	__u64 lost_ns; /* the same, with only one tick of each that the idle CPU made longer than two */
+	__u64 counter; /* that the event counted in them all the same */
+	__u64 weight;  /* of the samples that ended them */
+	__u64 burst_ns;
+	__u64 burst_counter;
+};
+
+/* No burst is longer: two of the longest ticks (HZ 100). */
+#define SAMPLE_MAX_BURST_NS 20000000
+
+/* The programs on that CPU write it. An event begins with zeros. */
+struct sample_throttle {
+	struct sample_gaps gaps;
+	__u64 counter; /* of the event in place where its last gap began or ended */
+	__u64 running_ns;
+	__u64 jiffies;
 };
 
 /* A reading of a slot's event on one CPU, by on_sample_sync. */
@@ -118,6 +144,7 @@ struct sample_reading {
 	__u64 enabled_ns;
 	__u64 running_ns;
 	struct sample_seen seen; /* at the same moment */
+	struct sample_gaps gaps; /* with the part of the one that is under way */
 	__u64 err; /* errno of the read; the numbers before it are then those of an older one */
 };
 
@@ -157,12 +184,19 @@ struct sample_base {
 	__u64 last; /* its count at its last sample, where that makes the weight */
 	__u64 rate; /* of the event in place, by the slot's class; 0: none, or it is to be replaced */
 	__u32 epoch; /* of the CPU when it was opened */
-	__u32 gen; /* of its program; 0: none. Samples of others are not counted, nor are they read */
+	/*
+	 * The generation of its program; 0: none. Samples of others are not counted, nor are they read. The
+	 * program adds SAMPLE_IN_GAP while the event is throttled.
+	 */
+	__u32 gen;
 };
+
+#define SAMPLE_IN_GAP 0x80000000 /* above all generations */
 
 struct sample_cpu_slot {
 	struct sample_seen seen;
 	struct sample_base base;
+	struct sample_throttle throttle;
 };
 
 /* Sampling on one CPU. */
@@ -243,6 +277,9 @@ struct sample_plan {
 #define SAMPLE_READ  0x04 /* read the slots of the mask into its table */
 #define SAMPLE_ON    0x08
 #define SAMPLE_CLOSE 0x10 /* add the last reading of the slots to their bases */
+
+/* on_sample_sync returns it besides 1: on_sample_gaps can be loaded. */
+#define SAMPLE_SEES_GAPS 2
 
 #ifndef __bpf__
 static_assert(sizeof(struct sample_key) == 72, "shared layout");

@@ -88,7 +88,7 @@ _perf() {
 	fi
 	command=${words[1]}
 	if [[ $command == help ]]; then
-		_perf_reply -W "$(perf --list-cmds 2>/dev/null)" -- "$cur"
+		_perf_reply -W "$(perf --list-cmds 2>/dev/null) $(perf help --list-opts 2>/dev/null)" -- "$cur"
 		return
 	fi
 	if [[ $command == bperf ]]; then
@@ -109,7 +109,7 @@ _perf() {
 		command="profile report"
 	fi
 
-	# What the word under the cursor is: the value of an option, an option, or part of a command.
+	# The kind of the word under the cursor: the value of an option, an option, or part of a command.
 	# shellcheck disable=SC2086 # one word or two
 	values=" $(_perf_takes_value $command | tr '\n' ' ')"
 	for ((i = first; i < ${#words[@]} - 1; i++)); do

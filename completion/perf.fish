@@ -144,6 +144,7 @@ __perf_options profile report
 __perf_options top
 __perf_options list
 __perf_options config
+__perf_options help
 complete -c perf -n "__perf_is config" -a '(perf config -l 2>/dev/null | string replace -r "=.*" "=")'
 __perf_options script
 for command in (perf bperf -h 2>&1 | string match -rg '^    ([a-z]+)  ')

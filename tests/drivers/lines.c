@@ -93,12 +93,12 @@ static void clear(struct answer *answer)
 	free(answer->name);
 }
 
-static int open_package(void *ctx)
+static int open_packages(void *ctx, int *fds)
 {
 	char *path __cleanup(free_ptr) = xasprintf("%s.dwp", (const char *)ctx);
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
-	return fd < 0 ? -errno : fd;
+	fds[0] = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	return fds[0] >= 0;
 }
 
 static int open_split(void *ctx __unused, const char *path)
@@ -114,7 +114,8 @@ int main(int argc, char **argv)
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	int debug_fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	int alt_fd = argc > 3 ? open(argv[3], O_RDONLY | O_CLOEXEC) : -1;
-	const struct symbol_files files = {fd, debug_fd, alt_fd, open_package, open_split, argv[1]};
+	const struct symbol_files files = {fd,	       debug_fd, alt_fd, open_packages,
+					   open_split, argv[1]};
 	int err = process && fd >= 0 ? read_addresses(fd) : -EINVAL;
 
 	if (!err)

@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stopped;
@@ -179,6 +180,7 @@ static void print_account(const struct sampler *sampler, int event)
 	print_sum(event, "taken", account.taken);
 	print_sum(event, "kept", account.kept);
 	print_sum(event, "idle", account.idle);
+	print_sum(event, "mode", account.mode);
 	print_sum(event, "other", account.other);
 	print_sum(event, "truncated", account.truncated);
 	print_sum(event, "unreadable", account.unreadable);
@@ -187,8 +189,18 @@ static void print_account(const struct sampler *sampler, int event)
 	printf("total\t%d\tthinned\t%" PRIu64 "\n", event, account.thinned);
 	printf("total\t%d\tcounted\t%" PRIu64 "\n", event, account.counted);
 	printf("total\t%d\tenabled\t%" PRIu64 "\n", event, account.enabled_ns);
+	printf("total\t%d\tabsent\t%" PRIu64 "\n", event, account.absent_ns);
 	printf("total\t%d\trunning\t%" PRIu64 "\n", event, account.running_ns);
 	printf("total\t%d\tperiod\t%" PRIu64 "\n", event, account.period);
+}
+
+/* Print the most memory that this process had, in KB. */
+static void print_memory(void)
+{
+	struct rusage usage;
+
+	if (!getrusage(RUSAGE_SELF, &usage))
+		printf("total\t0\tmemory\t%ld\n", usage.ru_maxrss);
 }
 
 /* Print the samples that the first event's programs took since the last time, for all sessions. */
@@ -249,6 +261,7 @@ static int sample(struct driver *driver, const struct evlist *list)
 		err = sampler__collect(sampler, print_entry, driver);
 	for (int i = 0; i < list->nr && !err; i++)
 		print_account(sampler, i);
+	print_memory();
 	sampler__delete(sampler);
 	return err;
 }
@@ -258,7 +271,8 @@ int main(int argc, char **argv)
 	struct driver driver = {
 		.options = {.rate_kind = SAMPLE_BY_FREQ,
 			    .rate = 99,
-			    .key = SAMPLE_PROCESS | SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK}};
+			    .key = SAMPLE_PROCESS | SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK,
+			    .otherwise = "nothing is sampled"}};
 	struct pmus *pmus = pmus__new(sysfs_root());
 	struct evlist *list = evlist__new();
 	struct parse_error parse_err = {};

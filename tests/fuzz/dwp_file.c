@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("dwp", MFD_CLOEXEC), err;
 
 	assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	/* Every number of the file may be an id. Those of the index are on such places. */
+	/* Every number of the file may be an id. The ids of the index are on such places. */
 	for (size_t i = 0; i + sizeof(uint64_t) <= size; i += sizeof(uint32_t)) {
 		struct byte_buffer file = {};
 		uint64_t id;

@@ -210,11 +210,13 @@ static void work_at_events(const struct op *op)
 		.step = on_step,
 	};
 	static const struct attr_key keys[4];
-	int session = op->a % MAX_SESSIONS, nr = 1 + op->nr % 4, first;
+	int session = op->a % MAX_SESSIONS, nr = 1 + op->nr % 4, first, dead = -1;
 	bool is_new;
 
 	switch (op->b % 5) {
 	case 0:
+		if (registry__find_dead(memory.reg, &io, &dead))
+			registry__forget(memory.reg, &io, dead);
 		registry__repair(memory.reg, &io, op->nr % 2 ? session : -1);
 		break;
 	case 1:

@@ -488,7 +488,7 @@ stops_in() {
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 }
 
-@test "a session that dies making the first class of tasks, beside one of CPUs, bars no other" {
+@test "a session that dies making the first scope set of tasks, beside one of CPUs, bars no other" {
 	local step out=$BATS_TEST_TMPDIR/out
 	start_run "$BATS_TEST_TMPDIR/held" -a -e cs
 	for step in scope-written scope-added; do

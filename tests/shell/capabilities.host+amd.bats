@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Shared counters for users who are not root: which capability is needed for what, and that no more
-# are in effect than are needed at the time.
+# Shared counters for users who are not root: the capabilities that each step needs, and that no others are
+# in effect then.
 
 load helpers
 

@@ -201,10 +201,11 @@ cgroups_apart() {
 	nothing_left
 }
 
-# has_ready NR : no new cgroup waits to be given up, and the table of cgroups has so many entries
+# has_ready NR MORE : no new cgroup waits to be given up, so many places are to be ready, and the table of
+# cgroups has these and more
 has_ready() {
 	state >&2 || return
-	[ "$(state pending)" = 0 ] && [ "$(state cgroups)" = "$1" ]
+	[ "$(state pending)" = 0 ] && [ "$(state window)" = "$1" ] && [ "$(state cgroups)" = $(($1 + $2)) ]
 }
 
 @test "as many new cgroups as came are ready again, and twice as many after a burst" {
@@ -214,10 +215,10 @@ has_ready() {
 	PERF_TEST_READY_BYTES=1 start_run follows -a -e page-faults:u -I 100 \
 		--for-each-cgroup "glob:$name/w*,$name"
 	# and $name
-	wait_for has_ready 17
+	wait_for has_ready 16 1
 	for ((i = 0; i < 20; i++)); do
 		"$WORKLOADS/cgroup_churn" 4 100 "$top"
-		wait_for has_ready 17
+		wait_for has_ready 16 1
 	done
 	clean "$T/follows.err"
 	kill -STOP "$run_pid"
@@ -225,12 +226,12 @@ has_ready() {
 	mkdir "$top"/w{101..120}
 	bash -c "echo \$\$ >$top/w101/cgroup.procs && exec $WORKLOADS/faults 3000"
 	kill -CONT "$run_pid"
-	# Those that found no entry are counted, and have one now.
-	wait_for has_ready $((33 + 20))
+	# Cgroups that found no entry are counted, and have one now.
+	wait_for has_ready 32 21
 	kill -STOP "$run_pid"
 	mkdir "$top"/w{121..140}
 	kill -CONT "$run_pid"
-	wait_for has_ready $((65 + 40))
+	wait_for has_ready 64 41
 	end_run "$run_pid" INT 130
 	in_range "$(awk -F, -v name="$name/w101" '$5 == name { sum += $2 } END { print sum }' "$T/follows.csv")" 3000 3100
 	grep -qx 'perf stat: 4 new cgroups were found late: their first activity is counted for their parents only' \

@@ -14,8 +14,8 @@ teardown() {
 	remove_map
 }
 
-# faulted COUNT CGROUP : this is the number of page faults of one `faults 3000` in CGROUP, the directory of
-# which exists: 3,000 and some 50 of its start, but for those after hidden switches
+# faulted COUNT CGROUP : this is the number of page faults of one `faults 3000` in CGROUP, whose directory
+# exists. It is 3,000 and some 50 of the start, but for those after hidden switches
 faulted() {
 	explained 3000 3100 cgroup "$2" <<<"$1"
 }
@@ -119,7 +119,7 @@ read_later() {
 	seq -f "$top/w%.0f" 10000 | xargs mkdir
 	start_run many -a -e page-faults --for-each-cgroup "glob:$name/w*"
 	local kb
-	# What the process has, and its maps: 100 MB were ordered. Less than 5 would be a mistake here.
+	# The memory of the process, and its maps: 100 MB were ordered. Less than 5 would be a mistake here.
 	kb=$(awk '/^VmHWM:/ { sum += $2 } /^memlock:/ { sum += $2 / 1024 } END { printf "%.0f", sum }' \
 		"/proc/$run_pid/status" "/proc/$run_pid/fdinfo"/*)
 	in_range "$kb" 5000 100000
@@ -148,7 +148,7 @@ read_later() {
 	end_witness
 	[ "$(names "$T/out")" = "b /" ]
 	[ "$(cat "$T/err")" = "perf stat: no access to cgroup $mount/..: No such file or directory: skipped" ]
-	# Those of perf itself, which is there too, come on top.
+	# The faults of perf itself, which is also there, come on top.
 	explained 3000 4000 cgroup "$top/a" < <(value page-faults / "$T/out")
 	wait_for no_leader
 }
@@ -169,12 +169,45 @@ read_later() {
 		bash "$top" "$mount" "$ATTR_MAP" "$T/out" "$WORKLOADS/faults" 2>"$T/err"
 	end_witness
 	end_run "$run_pid" INT 130
-	# Those of perf itself, which is there too, come on top.
+	# The faults of perf itself, which is also there, come on top.
 	explained 3000 4000 cgroup "$top/a" < <(value page-faults:u / "$T/out")
 	[ "$(value page-faults:u "$name" "$T/above.csv" | cut -d. -f1)" -ge \
 		"$(value page-faults:u / "$T/out" | cut -d. -f1)" ]
 	[ ! -s "$T/err" ]
 	[ ! -s "$T/above.err" ]
+	wait_for no_leader
+}
+
+@test "a session that cannot find out who counts above its part of the tree uses events of its own" {
+	require_commands gcc jq
+	unshare -C true 2>/dev/null || skip_or_fail "no cgroup namespaces here"
+	local text="is a part of cgroup v1, and this kernel does not say who counts what is above it: using events of this session's own"
+	make_top
+	mkdir -p "$top"/a/b
+	[ -e "$mount/cgroup.procs" ] && ! [ -e "$mount/tasks" ] || skip_or_fail "perf_event is in v1 here"
+	# The kernel takes no cgroup for an iterator, as kernels before 6.1 do for v1.
+	refusing hiding <<-'EOF'
+		static long refused(long nr, const long *args)
+		{
+			return nr == SYS_bpf && args[0] == BPF_LINK_CREATE &&
+			       ((union bpf_attr *)args[1])->link_create.attach_type == BPF_TRACE_ITER ? EBADF : 0;
+		}
+	EOF
+	# shellcheck disable=SC2016 # the inner shell's
+	bash -c 'echo $$ >"$1/a/cgroup.procs" && exec unshare -C -m bash -ec '\''
+		while umount "$2" 2>/dev/null; do :; done
+		mount -t cgroup2 cgroup2 "$2"
+		export LD_PRELOAD=$5
+		perf stat --bpf-counters --bpf-attr-map "$3" -a -x, -o "$4.out" -e page-faults \
+			--for-each-cgroup / -- "$6/faults" 3000 2>"$4.err"
+		perf profile --bpf-attr-map "$3" -a -e page-faults -c 1 -j --for-each-cgroup / -- "$6/faults" 3000 \
+			>"$4.json" 2>"$4.profile"'\'' bash "$@"' \
+		bash "$top" "$mount" "$ATTR_MAP" "$T/inside" "$T/hiding.so" "$WORKLOADS"
+	diff -u - "$T/inside.err" <<<"perf stat: $mount $text" >&2
+	diff -u - "$T/inside.profile" <<<"perf profile: $mount $text" >&2
+	# The faults of perf itself, which is also there, come on top.
+	in_range "$(value page-faults / "$T/inside.out")" 3000 5000
+	[ "$(jq -s '[.[] | .account // empty] | last | .samples' "$T/inside.json")" -gt 1000 ]
 	wait_for no_leader
 }
 
@@ -303,7 +336,7 @@ attrs() {
 	wait_for grep -q "$name/p/n" "$T/watches.csv"
 	end_run "$run_pid" INT 130
 	faulted "$(value page-faults "$name/p" "$T/joins")" "$top/p/n"
-	# What it did before is still its own: no CPU executes 200,000,000 instructions in less than 10 ms.
+	# Its earlier count is still its own: no CPU executes 200,000,000 instructions in less than 10 ms.
 	awk -v ms="$(value cpu-clock "$name/p/n" "$T/watches.csv")" -v hidden="$hidden" \
 		'BEGIN { exit ms + hidden / 1e6 < 10 }'
 	[ "$(value cpu-clock "$name/p/n" "$T/watches.csv")" = "$(value cpu-clock "$name" "$T/watches.csv")" ]
@@ -404,7 +437,7 @@ has_stopped() {
 	wait_for has_interval stopped
 	kill -STOP "$stopped"
 	# A session with more events renews both halves of the pool. Stopped between, it has no place at the
-	# next number: the first new cgroup takes one of the other half, and a number that is higher by 512.
+	# next number. So the first new cgroup takes a place of the other half, and a number that is higher by 512.
 	background "$T/more" env PERF_TEST_STOP_AT=pool-half-retracted perf stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -a -x, -o "$T/more.csv" -e page-faults:u,page-faults:k -I 100 \
 		--for-each-cgroup "$name"

@@ -19,7 +19,7 @@ complete_fish() {
 	fish --no-config -c 'source $argv[1]/perf.fish; complete -C $argv[2]' -- "$completion" "$1" | cut -f1
 }
 
-# What _perf gives to _arguments or adds, a line each: the rest is zsh's own.
+# The words that _perf gives to _arguments or adds, a line each: the rest is zsh's own.
 complete_zsh() {
 	zsh -f -c 'completion=$1; words=(${(z)2}); CURRENT=$#words
 		[[ $2 == *" " ]] && { words+=(""); CURRENT=$#words }
@@ -33,7 +33,7 @@ complete_zsh() {
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
 	local command option
-	for command in stat "stat report" profile "profile report" top script list config "bperf list" "bperf prune" "bperf verify"; do
+	for command in stat "stat report" profile "profile report" top script list config help "bperf list" "bperf prune" "bperf verify"; do
 		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
 		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 2 ]

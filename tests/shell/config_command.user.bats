@@ -41,6 +41,23 @@ setup() {
 	perf version --build-options | grep -q $'\e\\[32mon'
 }
 
+@test "keys behind a faulty section line are listed under no name" {
+	printf '[stat]\nbig-num=false\n[bad section\nbig-num=true\nmore\n[]\nx=1\n[color]\nui=never\n' >.perfconfig
+	perf config -l >out 2>err
+	diff -u out - <<-EOF
+	stat.big-num=false
+	color.ui=never
+	EOF
+	diff -u err - <<-EOF
+	perf config: $T/.perfconfig:3: not a section as in [stat]: the line is ignored
+	perf config: $T/.perfconfig:6: not a section as in [stat]: the line is ignored
+	EOF
+	[ "$(perf config stat.big-num 2>/dev/null)" = stat.big-num=false ]
+	# a variable that is set goes to a section of its own
+	perf config stat.more=3 2>/dev/null
+	[ "$(perf config -l 2>/dev/null | tr '\n' ' ')" = "stat.big-num=false stat.more=3 color.ui=never " ]
+}
+
 @test "a change keeps comments, other lines, links and the mode" {
 	printf '; mine\n[Stat] # s\n  big-num = true # b\n\n[other "x"]\nfrob=1\n[stat]\n\tscale=1\\\n\t2\n[last]' >real
 	chmod 640 real

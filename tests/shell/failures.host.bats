@@ -95,6 +95,13 @@ with_files() {
 	done
 }
 
+@test "perf names the option of the kernel if it has no BTF" {
+	err=$BATS_TEST_TMPDIR/err
+	refute unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' - \
+		perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs true 2>"$err" 3>&-
+	grep -q '(this kernel has no BTF: it needs CONFIG_DEBUG_INFO_BTF)$' "$err"
+}
+
 @test "perf reports a lack of memory as such" {
 	err=$BATS_TEST_TMPDIR/err
 	refute bash -c 'ulimit -v 12000 && exec "$@"' - \

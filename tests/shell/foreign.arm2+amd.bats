@@ -59,7 +59,7 @@ entry_link() {
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults,page-faults:b \
 		"$WORKLOADS/faults" 500
 	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
-	# Who follows now follows us.
+	# New followers follow us.
 	foreign all follow $FAULTS
 	wait_for grep -q "are served" "$T/long.err"
 	"$WORKLOADS/faults" 1000
@@ -90,7 +90,7 @@ entry_link() {
 	end "$all" "$foreign_pid"
 	wait_for test ! -e "/proc/$run_pid"
 	cat "$T/one" "$T/task.csv" "$T/all"
-	# What the shell did before its exec is in both.
+	# The counts of the shell before its exec are in both.
 	[ "$(sums one | cut -d ' ' -f 1)" = "$(field page-faults 1 "$T/task.csv")" ]
 	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))
 	wait "${jobs_started[1]}" || :

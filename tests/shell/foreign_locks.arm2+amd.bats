@@ -36,14 +36,14 @@ end_trace() {
 	echo '-:perf_test/synchronize_rcu_expedited' >>$TRACING/kprobe_events
 }
 
-# under_lock : "LOCKS WAITS_OUTSIDE WAITS_UNDER PROGRAMS": how often sessions took their lock, how often they
-# slept or waited for a grace period without it and with it, and the most programs they asked the kernel for
-# while they held it. The first directory that a session locks is that of its lock.
+# under_lock : "LOCKS WAITS_OUTSIDE WAITS_UNDER PROGRAMS". LOCKS is how often sessions took their lock, WAITS how
+# often they slept or waited for a grace period without it and with it. PROGRAMS is the most programs that they
+# asked the kernel for while they held it. The first directory that a session locks is that of its lock.
 under_lock() {
 	awk '
 		$1 !~ /^perf-[0-9]+$/ { next }
 		{ pid = $1 }
-		match($0, /sys_flock\(fd: [0-9a-f]+, cmd: [0-9a-f]+\)/) {
+		match($0, /sys_flock\(fd: [0-9a-fx]+, cmd: [0-9a-fx]+\)/) {
 			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
 			fd[pid] = word[2]
 			cmd[pid] = word[4]
@@ -80,7 +80,7 @@ teardown() {
 	start_run long -v -a -e page-faults
 	trace
 	foreign all follow $FAULTS
-	# Whoever looks first serves.
+	# The session that looks first serves.
 	wait_for grep -q "are served" "$T/tasks.err" "$T/long.err"
 	shared -x, -o "$T/out" -a -e cs,dummy true
 	n=$(nr_programs)

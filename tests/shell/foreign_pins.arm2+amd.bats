@@ -29,8 +29,8 @@ nothing_left() {
 	wait_for no_registry
 }
 
-# task : a process, $task, with page faults of its own at its start, after the first `go` and after the
-# second, in $T/plain.csv as plain events count them, without children
+# task : a process, $task, with page faults of its own at its start, after the first `go` and after the second.
+# $T/plain.csv has them as plain events count them, without children
 task() {
 	mkfifo "$T/pipe"
 	# shellcheck disable=SC2016

@@ -44,6 +44,10 @@ fuzz() {
 	fuzz scope_set 400
 }
 
+@test "sessions that sample survive any numbers in their tables that change while they are read" {
+	fuzz sample_tables 3000 6
+}
+
 @test "the reader of ELF files survives fuzzing" {
 	fuzz elf_symbols 60000
 }
@@ -71,6 +75,11 @@ fuzz() {
 
 @test "the reader of packages of split debug information survives fuzzing" {
 	fuzz dwp_file 300 4
+}
+
+@test "the reader of split debug information survives fuzzing" {
+	perf version --build-options | grep -q 'libdw: \[ on' || skip_or_fail "there is no libdw in this build"
+	fuzz split_info 10000 8
 }
 
 @test "the reader of folded stacks survives fuzzing" {

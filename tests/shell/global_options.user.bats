@@ -163,3 +163,59 @@ colors() {
 	# without man
 	PATH=$T/at/bin at/bin/perf help stat | grep -q -- '--bpf-counters'
 }
+
+# on_stdout COMMAND... : it ends with status 0, and writes to stdout only
+on_stdout() {
+	"$@" >out 2>err 3>&- && [ ! -s err ]
+}
+
+@test "perf COMMAND --help and perf --help COMMAND do what perf help COMMAND does" {
+	local command option
+	mkdir -p at/bin at/share/man/man1
+	cp -L "$ours/perf" at/bin/perf
+	printf '%s\n' '#!/bin/sh' 'echo "man: $*"' >bin/man
+	chmod +x bin/man
+	PATH=$T/bin:$PATH
+	# without pages: the options
+	for command in stat config list profile script bperf top version help; do
+		at/bin/perf help $command >expected
+		grep -qi "^ usage: perf " expected
+		for option in "$command --help" "$command --help x" "--help $command" "-h $command" "help -m $command" \
+			"help --man $command" "help $command x"; do
+			# shellcheck disable=SC2086 # several words
+			on_stdout at/bin/perf $option
+			diff -u expected out
+		done
+	done
+	for command in stat config list profile script bperf top; do
+		: >at/share/man/man1/perf-$command.1
+		for option in "$command --help" "--help $command" "help --man $command"; do
+			# shellcheck disable=SC2086 # several words
+			on_stdout at/bin/perf $option
+			[ "$(cat out)" = "man: $T/at/bin/../share/man/man1/perf-$command.1" ]
+		done
+	done
+	# -h stays short
+	at/bin/perf stat -h >out 2>err || [ $? = 129 ]
+	[ ! -s out ]
+	grep -q -- '--bpf-counters' err
+}
+
+@test "perf help takes the options of Linux's perf help" {
+	local option
+	perf help >expected
+	for option in -a --all "-a stat"; do
+		# shellcheck disable=SC2086 # several words
+		on_stdout alone perf help $option
+		diff -u <(alone perf help) out
+	done
+	refused 255 perf help -i stat <<<"perf: -i: there are no info pages: see 'perf help stat'"
+	refused 255 perf help --web stat <<<"perf: -w: there are no HTML pages: see 'perf help stat'"
+	for option in -m --man -i -w; do
+		on_stdout perf help $option
+		diff -u expected out
+	done
+	fails_with 129 "perf help: unknown switch \`x'" perf help -x stat
+	fails_with 129 "" perf help -h
+	grep -qxF " Usage: perf help [-a] [-m|-i|-w] [<command>]" fails.err
+}

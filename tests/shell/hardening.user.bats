@@ -97,3 +97,20 @@ has() {
 	has cc -fPIE
 	refute has cc -D_FORTIFY_SOURCE
 }
+
+# build DIR : compile, in a copy of the sources there, what has a BPF program, a text of another file, and assertions
+build() {
+	mkdir -p "$T/$1"
+	cp -r "$top"/{Makefile,builtin.h,bpf_skel,scripts,util} "$T/$1"
+	make -C "$T/$1" O=o o/bpf_skel/leader_tasks.skel.h o/util/bperf/leader_progs.o o/util/profile/flame_svg.o >"$T/out" 2>&1 ||
+		{ cat "$T/out"; return 1; }
+}
+
+@test "the same sources give the same bits in any directory" {
+	local file
+	build a
+	(umask 077; build longer/name)
+	for file in bpf_skel/leader_tasks.bpf.o bpf_skel/leader_tasks.skel.h util/bperf/leader_progs.o util/profile/flame_svg.o; do
+		cmp "$T/a/o/$file" "$T/longer/name/o/$file"
+	done
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Helpers of all test files. On this machine, the workloads and both programs are those of the build ($O):
-# the perf of the tests, which PERF_TEST_* can end and stop, and in $PRODUCT the one to install. In an
-# emulated machine, tests/vm puts the first into PATH and sets WORKLOADS and PRODUCT.
+# Helpers of all test files. On this machine, the workloads and both programs are those of the build ($O).
+# PERF_TEST_* can end and stop perf, the one of the tests; $PRODUCT has the one to install. In an emulated
+# machine, tests/vm puts the first into PATH and sets WORKLOADS and PRODUCT.
 
 if [ -z "${WORKLOADS:-}" ]; then
 	root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -98,9 +98,9 @@ set_until_end() {
 	echo "$2" >"$1"
 }
 
-# own_the_tasks : until end_jobs, no other test of this machine is between the two. For tests with
-# thousands of tasks, for tests that list all tasks (a recording has room for 2,729), and for tests that
-# make cgroups: each takes one of the 1,024 places for new cgroups of every session that watches.
+# own_the_tasks : until end_jobs, no other test of this machine is between the two. It is for tests with
+# thousands of tasks, and for tests that list all tasks (a recording has room for 2,729). Tests that make
+# cgroups also need it: each takes one of the 1,024 places for new cgroups of every session that watches.
 own_the_tasks() {
 	[ -z "${tasks_lock:-}" ] || return 0
 	exec {tasks_lock}>>/run/perf_test_tasks
@@ -143,8 +143,8 @@ background() {
 	jobs_started+=($!)
 }
 
-# wait_for CONDITION... : wait until the command succeeds; fail after a minute of tries. What takes longer than a
-# second is tried less often, because emulated machines wait in no time, and try slowly.
+# wait_for CONDITION... : wait until the command succeeds; fail after a minute of tries. After a
+# second, tries are less frequent, because emulated machines wait in no time, and try slowly.
 wait_for() {
 	local tries
 	for ((tries = 0; tries < 600; tries++)); do
@@ -305,6 +305,34 @@ publish() {
 	public=$(mktemp -d)
 	chmod 755 "$public"
 	[ $# = 0 ] || install -m 755 -t "$public" "$@"
+}
+
+# refusing NAME : make the library $BATS_TEST_TMPDIR/NAME.so for LD_PRELOAD. Standard input is the C function
+# refused(nr, args), which returns the errno with which a system call of syscall() fails, 0: none
+refusing() {
+	local source=$BATS_TEST_TMPDIR/$1.c
+	{
+		printf '#include <%s>\n' dlfcn.h errno.h linux/bpf.h linux/perf_event.h stdarg.h stdio.h stdlib.h string.h sys/syscall.h
+		cat
+		cat <<-'EOF'
+			long syscall(long nr, ...)
+			{
+				long args[6], number;
+				va_list list;
+
+				va_start(list, nr);
+				for (int i = 0; i < 6; i++)
+					args[i] = va_arg(list, long);
+				va_end(list);
+				number = refused(nr, args);
+				if (!number)
+					return ((long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"))(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+				errno = number;
+				return -1;
+			}
+		EOF
+	} >"$source"
+	gcc -D_GNU_SOURCE -shared -fPIC -o "${source%c}so" "$source"
 }
 
 # grouping_locale : make a locale that groups digits, for LOCPATH=$locales LC_ALL=en_US.UTF-8
@@ -473,8 +501,8 @@ excess() {
 }
 
 # explained LEAST MOST [pid PID | comm NAME | cgroup DIR]... : each count on standard input is from LEAST to MOST, but
-# for hidden switches: all together lack at most the events that these tasks missed, and have at most their
-# excess too many. Needs the witness's report.
+# for hidden switches. All together lack at most the events that these tasks missed, and exceed by their excess at
+# most. Needs the witness's report.
 explained() {
 	local least=$1 most=$2 missed excess
 	shift 2
@@ -542,9 +570,8 @@ end_exits() {
 	exits=
 }
 
-# switches_at_exits : print "INSIDE AFTER" for each traced exit: how many switches there were in
-# perf_event_exit_task(), or up to the last one where its end is not known, and how many there were after its
-# begin
+# switches_at_exits : print "INSIDE AFTER" for each traced exit. INSIDE is the number of switches in
+# perf_event_exit_task(), or up to the last one if its end is not known. AFTER is the number after its begin
 switches_at_exits() {
 	awk '
 		match($0, /-[0-9]+ +\[/) { pid = substr($0, RSTART + 1) + 0 }

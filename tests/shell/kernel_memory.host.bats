@@ -5,6 +5,8 @@
 load helpers
 load shared
 load cgroups
+# shellcheck source=scripts/costs.d/memory
+. "$BATS_TEST_DIRNAME/../../scripts/costs.d/memory"
 
 requirements() {
 	require_root
@@ -134,5 +136,70 @@ without_tasks() {
 		-e page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
 	in_range $(($(chunks follows | jq length) * $(chunks follows | jq '.[0].bytes_value') * 256)) 4000000 8000000
 	finish follows
+	wait_for no_leader
+}
+
+# private_bytes NAME : the memory of a session's process that no file and no map backs
+private_bytes() {
+	awk '$1 == "Anonymous:" { printf "%d", $2 * 1024 }' "/proc/${run_pid[$1]}/smaps_rollup"
+}
+
+@test "1,000 cgroups with 16 events take less than 320 MB on 256 CPUs, the kernel's memory and the session's" {
+	local events list nr one all private slope kernel
+	nr=$(getconf _NPROCESSORS_CONF)
+	[ "$(nproc)" = "$nr" ] && [ "$nr" -gt 1 ] || skip_or_fail "one CPU, or some are offline"
+	make_top
+	mkdir "$top"/{1..1000}
+	list=$(printf "$name/%s," {1..1000})
+	events=page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
+	# With the modifiers these are different events.
+	events+=,cs:u,page-faults:u,minor-faults:u,major-faults:u,cs:k,page-faults:k,minor-faults:k,major-faults:k
+	# As many values as there would be are too many to keep by CPU.
+	export PERF_TEST_MAX_VALUES=$((1024 * 1024 * nr / 256))
+	window one --bpf-counters -C 0 -e "$events" --for-each-cgroup "${list%,}"
+	one=$(private_bytes one)
+	finish one
+	window all --bpf-counters -a -e "$events" --for-each-cgroup "${list%,}"
+	all=$(private_bytes all)
+	slope=$(((all - one) / (nr - 1)))
+	kernel=$(cpu_bytes all) fixed=$(fixed_bytes all)
+	private=$((all + (256 - nr) * slope))
+	echo "each CPU $kernel and 15 perf events more, fixed $fixed; $one with one CPU, $all with $nr: $private" >&2
+	# The sums alone take 98 MB.
+	in_range $(((kernel + 15 * $(perf_event_bytes)) * 256 + fixed + private)) 98000000 320000000
+	finish all
+	wait_for no_leader
+}
+
+# is_about TERM BYTES : what is not per CPU has the kernel's own part of each map, which differs by 2 % between releases
+is_about() {
+	in_range "$2" $(($1 * 98 / 100)) $(($1 * 102 / 100))
+}
+
+@test "Documentation/costs.md computes with the memory that the leader takes" {
+	local event events=page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches per_cpu
+	event=$(perf_event_bytes)
+	make_top
+	mkdir "$top"/{1..1000}
+	window cpus --bpf-counters -a -e $events
+	[ "$(cpu_bytes cpus)" = $((memory_cpus + event)) ]
+	is_about "$memory_fixed_cpus" "$(fixed_bytes cpus)"
+	finish cpus
+	wait_for no_leader
+	window tasks --bpf-counters -e $events sleep infinity
+	[ "$(cpu_bytes tasks)" = $((memory_cpus + event + memory_tasks)) ]
+	is_about "$memory_fixed_tasks" "$(fixed_bytes tasks)"
+	finish tasks
+	wait_for no_leader
+	window few --bpf-counters -a -e $events --for-each-cgroup "$name/1,$name/2"
+	per_cpu=$(cpu_bytes few)
+	[ "$per_cpu" = $((memory_cpus + event + memory_tasks + memory_cgroups)) ]
+	is_about "$memory_fixed_cgroups" "$(fixed_bytes few)"
+	finish few
+	wait_for no_leader
+	window many --bpf-counters -a -e $events --for-each-cgroup "glob:$name/*"
+	# No more than with all that lay ready before, and no less than all cells
+	in_range "$(cpu_bytes many)" $((per_cpu - memory_cgroups + memory_cell * 8000)) $((per_cpu + memory_cell * 8000))
+	finish many
 	wait_for no_leader
 }

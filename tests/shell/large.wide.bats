@@ -99,11 +99,11 @@ called() {
 	echo "$(calls 40) $(calls 62) $(calls 63)"
 }
 
-# joins_quietly : a session of one CPU calls none of these
+# joins_quietly OPTION... : a session that counts this calls none of these
 joins_quietly() {
 	local before
 	before=$(called)
-	perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -C 5 -e cycles true || return
+	perf stat -o "$T/out" --bpf-attr-map "$ATTR_MAP" --bpf-counters -e cycles "$@" true || return
 	echo "$before, then $(called)" >&2
 	[ "$(called)" = "$before" ]
 }
@@ -111,7 +111,41 @@ joins_quietly() {
 @test "counting one CPU interrupts no other one" {
 	window other --bpf-counters -a -e cycles
 	# For seconds after other tests the kernel still patches code, for which it calls all CPUs.
+	wait_for joins_quietly -C 5
+	finish other
+}
+
+@test "counting a task interrupts only the CPU that runs it" {
+	local sleeps spins before
+	background "$T/sleeps" taskset -c 40 sleep 10000
+	sleeps=$!
+	background "$T/spins" taskset -c 41 "$WORKLOADS/spinfor" 100000
+	spins=$!
+	window other --bpf-counters -p "$sleeps" -e cycles
+	wait_for joins_quietly -p "$sleeps"
+	before=$(calls 41)
+	wait_for joins_quietly -p "$spins"
+	[ "$(calls 41)" -gt "$before" ]
 	wait_for joins_quietly
+	finish other
+}
+
+has_spinner() {
+	grep -q . /sys/fs/cgroup/perf_test_b/cgroup.procs
+}
+
+@test "counting a cgroup interrupts only the CPU that runs it" {
+	local before
+	mkdir /sys/fs/cgroup/perf_test_{a,b,c}
+	# shellcheck disable=SC2016 # the inner shell's
+	background "$T/spins" taskset -c 41 bash -c 'echo $$ >/sys/fs/cgroup/perf_test_b/cgroup.procs &&
+		exec "$0" 100000' "$WORKLOADS/spinfor"
+	wait_for has_spinner
+	window other --bpf-counters -a -e cycles --for-each-cgroup perf_test_a
+	wait_for joins_quietly -a --for-each-cgroup perf_test_c
+	before=$(calls 41)
+	wait_for joins_quietly -a --for-each-cgroup perf_test_b
+	[ "$(calls 41)" -gt "$before" ]
 	finish other
 }
 

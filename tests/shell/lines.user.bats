@@ -74,3 +74,32 @@ same_as_addr2line() {
 	run -1 "$LINES_DRIVER" "$T/stripped" <<<1000
 	[ "$output" = "lines: No data available" ]
 }
+
+# large_library NR : link so many copies of a file with 250 functions of templates, each under other names
+large_library() {
+	local i
+	compiled g++ big.cc big.o -c -std=c++17 -fPIC
+	for ((i = 0; i < $1; i++)); do
+		objcopy --prefix-symbols="u${i}_" "$T/big.o" "$T/big$i.o"
+	done
+	(cd "$T" && g++ -shared -nostdlib -o large big[0-9]*.o)
+}
+
+# Reading all of it takes a second, and each address again would take hours.
+@test "100,000 addresses of a large C++ library are read within 10 seconds of each process and 400 MB" {
+	begin_lines
+	require_commands addr2line objcopy readelf
+	local start size
+	large_library 60
+	read -r start size < <(readelf -WS "$T/large" | sed -nE 's/^.* \.text +PROGBITS +(\w+) +\w+ +(\w+) .*/\1 \2/p')
+	seq $((0x$start)) $((0x$size / 100000)) $((0x$start + 0x$size - 1)) | head -n 100000 | xargs printf '%x\n' >"$T/addresses"
+	[ "$(wc -l <"$T/addresses")" = 100000 ]
+	(ulimit -t 10 -v 400000 && "$LINES_DRIVER" "$T/large" <"$T/addresses" >"$T/lines")
+	sed "s/^0x0*//; t; d" "$T/lines" | diff "$T/addresses" - >&2
+	# some of all units
+	sed -n '7~250p' "$T/addresses" | addr2line -a -f -i -C -e "$T/large" | plain_lines | grep '^0x\|^/\|^unknown' >"$T/expected"
+	[ "$(grep -c '/big.cc:' "$T/expected")" -ge 400 ]
+	[ "$(grep -c '^0x' "$T/expected")" = 400 ]
+	sed 's/^.*:[?0]$/unknown/' "$T/lines" | awk '/^0x/ { wanted = ++nr % 250 == 7 } wanted && /^(0x|\/|unknown)/' |
+		diff "$T/expected" - >&2
+}

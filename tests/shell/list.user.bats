@@ -104,7 +104,12 @@ nothing() {
 @test "a line says that nothing matches, and why" {
 	nothing "'frob': nothing matches" frob
 	SYSFS_PATH=$data/sysfs-none nothing "'hw': nothing matches (this machine has no hardware PMU)" hw
-	TRACEFS_PATH=/nowhere nothing "'frob*': nothing matches (tracepoints are not readable: run as root)" 'frob*'
+	TRACEFS_PATH=/nowhere nothing "'frob*': nothing matches (no tracepoints: tracefs is not mounted)" 'frob*'
+	mkdir -m 0 "$T/closed"
+	[ -r "$T/closed" ] || TRACEFS_PATH=$T/closed nothing "'frob*': nothing matches (tracepoints are not readable: run as root)" 'frob*'
+	# a machine without a PMU has tracepoints all the same
+	SYSFS_PATH=$data/sysfs-none nothing "'nosuch:*': nothing matches" 'nosuch:*'
+	nothing "'--details': nothing matches (options come before the words)" -- --details
 	nothing "'nosuch': the PMU 'msr' has nothing like it" --unit msr nosuch
 	perf list sdt 2>&1 | grep -q "^perf list: 'sdt': .*perf buildid-cache --add"
 	# programs that read the list get no line

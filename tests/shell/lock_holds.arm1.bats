@@ -33,9 +33,9 @@ trace() {
 	done
 }
 
-# holds : "NR LONGEST SLEEPS": how often sessions had their main lock, for how many microseconds they ran with it
-# at most, and how often they slept with it. A hold begins at the end of the call that got the lock, so it has
-# no wait. What other tasks of the only CPU took meanwhile is left out. The first directory that a session
+# holds : "NR LONGEST SLEEPS". Sessions had their main lock so often, ran with it for so many microseconds at most,
+# and slept with it so often. A hold begins at the end of the call that got the lock, so it has no wait. The
+# time of other tasks on the only CPU is left out. The first directory that a session
 # locks is that of its main lock. $T/holds lists all holds.
 holds() {
 	awk -v list="$T/holds" '
@@ -111,7 +111,7 @@ sessions() {
 	for pid in "${pids[@]:0:3}"; do
 		end_run "$pid" INT 130
 	done
-	# The others die. Who comes next repairs.
+	# The others die. The next session repairs.
 	kill -KILL "${pids[@]:3}"
 	wait "${pids[@]:3}" || :
 	shared -x, -o "$T/out" -a -e cs true
@@ -128,8 +128,30 @@ sessions() {
 	[ "$sleeps" = 0 ]
 }
 
-# longest_hold : for how many milliseconds a session had a lock at most, from the call that got it to the one that
-# released it, waits in between included
+@test "sessions that cannot close their events, since others hold the protocol's lock, hold the main lock as briefly" {
+	local holder nr longest sleeps event
+	start_run first -a -e cs
+	background "$T/holder" "$WORKLOADS/hold_anon" shared
+	holder=$!
+	wait_for grep -q ready "$T/holder"
+	echo >$TRACING/trace
+	trace 1
+	for event in faults minor-faults migrations; do
+		shared -x, -o "$T/out" -a -e $event true
+	done
+	trace 0
+	read -r nr longest sleeps < <(holds)
+	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
+	sort -k2nr "$T/holds" >&2
+	# Each of the three joins, adds its event, leaves, and tries to close it.
+	[ "$nr" -ge 12 ]
+	[ "$longest" -le 1000 ]
+	[ "$sleeps" = 0 ]
+	kill -0 "$holder"
+}
+
+# longest_hold : the most milliseconds for which a session had a lock, waits included. A hold is from the call that
+# got the lock to the one that released it
 longest_hold() {
 	awk '
 		{ ms = $4 * 1000 }
@@ -161,7 +183,7 @@ longest_hold() {
 	[ "$(grep -c ,cs, "$T/out")" = 1000 ]
 	held=$(longest_hold)
 	echo "# the longest hold $held ms" >&3
-	# Others wait for a second at most. A wait of the kernel for each of the 63 chunks of sums took more than 0.7
-	# seconds up to Linux 6.7, and one for four of them 0.2 seconds. The rest is work for 8,000 sums.
+	# Others wait for a second at most. Up to Linux 6.7, a wait of the kernel for each of the 63 chunks of sums
+	# took more than 0.7 seconds. One for four of them took 0.2 seconds. The rest is work for 8,000 sums.
 	in_range "$held" 20 300
 }

@@ -6,11 +6,12 @@
 load helpers
 load shared
 load cgroups
+load full_memory
 
 requirements() {
 	require_root
 	require_perf_events cpu
-	[ -d /sys/fs/cgroup/memory ] || skip_or_fail "no memory controller of version 1"
+	require_full_memory
 }
 
 teardown() {
@@ -20,13 +21,6 @@ teardown() {
 	[ -z "${little:-}" ] || rmdir "$little"
 }
 
-# little_cgroup : $little is a new memory cgroup, $limit and $usage are its files
-little_cgroup() {
-	little=/sys/fs/cgroup/memory/perf_test_$$_$BATS_TEST_NUMBER
-	mkdir "$little"
-	limit=$little/memory.limit_in_bytes usage=$little/memory.usage_in_bytes
-}
-
 # full_leader OPTION... : a session, "first", has loaded the leader in a memory cgroup that is full
 full_leader() {
 	little_cgroup
@@ -34,22 +28,7 @@ full_leader() {
 	run_as=(sh -c 'echo $$ >"$0" && exec "$@"' "$little/cgroup.procs")
 	window first --bpf-counters "$@"
 	run_as=()
-	# Or the kernel could end it for want of memory. What it has charged stays where it was.
-	echo "${run_pid[first]}" >/sys/fs/cgroup/memory/cgroup.procs
-	wait_for is_full
-}
-
-# is_full : nothing more can be charged there, and nothing that is freed late makes room. Version 1 takes
-# no limit below what is in use, but gives back what CPUs have charged in advance before it refuses that.
-is_full() {
-	local before i
-	before=$(cat "$usage")
-	for ((i = 0; i < 10; i++)); do
-		echo 0 >"$limit" || :
-		cat "$usage" >"$limit" || return 1
-		nap
-	done
-	[ "$(cat "$usage")" = "$before" ]
+	fill "${run_pid[first]}"
 }
 
 @test "new tasks that no entry can be made for are reported, by those who count them" {
@@ -69,7 +48,7 @@ is_full() {
 	# Each that was missed lacks its 20 faults, and those of the program's own pages: up to 30.
 	in_range $((plain - count)) $((nr * 20 - $(excess events comm brood))) \
 		$((nr * 50 + $(missed events comm brood)))
-	# Of its own tasks none was missed.
+	# None of its own tasks was missed.
 	finish first
 	wait_for no_leader
 }

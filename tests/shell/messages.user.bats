@@ -95,6 +95,12 @@ setup() {
 	grep -qxF "perf stat: default events '{L1-dcache-load-misses,L1-dcache-loads}:W' left out: Bad event name" "$T/err"
 }
 
+@test "the name of a PMU is no event" {
+	refute env SYSFS_PATH=tests/data/sysfs-x86 perf stat -e msr true 2>"$T/err"
+	grep -qF "no event, but a PMU" "$T/err"
+	grep -qxF "Name an event of it, or its terms: msr/TERM=VALUE/" "$T/err"
+}
+
 @test "members that count on other CPUs leave their group, with a line" {
 	SYSFS_PATH=tests/data/sysfs-x86 perf stat -a -e '{cs,uncore_arb/event=1/,page-faults}' true 2>"$T/err" || :
 	[ "$(head -n 1 "$T/err")" = \

@@ -58,7 +58,6 @@ usage() {
 	done <<-EOF
 	-x , -j true|-x and -j are mutually exclusive
 	-x , -B true|-B and -x are mutually exclusive
-	--append true|--append needs a file to append to: -o or --log-fd
 	--control fifo:$BATS_TEST_TMPDIR/nothing -x , -j true|-x and -j are mutually exclusive
 	-o f --log-fd 2 true|-o and --log-fd are mutually exclusive
 	--log-fd -1 true|--log-fd: not a descriptor
@@ -207,6 +206,7 @@ usage() {
 	local sysfs=$BATS_TEST_TMPDIR/sys
 	mkdir -p "$sysfs/devices/system/cpu"
 	echo 0 >"$sysfs/devices/system/cpu/online"
+	echo 0-2,7 >"$sysfs/devices/system/cpu/possible"
 	SYSFS_PATH=$sysfs refused 1 perf stat -e cs -C 1 true <<-EOF
 	Error:
 	No supported events found.
@@ -216,6 +216,11 @@ usage() {
 	Error:
 	No supported events found.
 	-C 1-2,7: CPUs 1-2,7 are offline (online: 0)
+	EOF
+	SYSFS_PATH=$sysfs refused 1 perf stat -e cs -C 8-9 true <<-EOF
+	Error:
+	No supported events found.
+	-C 8-9: there are no CPUs 8-9 (online: 0)
 	EOF
 }
 
@@ -242,6 +247,8 @@ usage() {
 	refused 255 perf stat record -e cs -o /nonexistent/x true \
 		<<<"perf stat: cannot write /nonexistent/x: No such file or directory"
 	refused 255 perf stat record -e cs -o . true <<<"perf stat: cannot write .: Is a directory"
+	refused 255 perf stat record -e cs -o '' true <<<"perf stat: cannot write '': No such file or directory"
+	refused 255 perf stat report -i '' <<<"perf stat report: cannot read '': No such file or directory"
 	refused 255 perf stat report -i nothing <<<"perf stat report: cannot read nothing: No such file or directory"
 	fails_with 255 "perf stat report: cannot read perf.data: No such file or directory" perf stat report </dev/null
 	refused 129 perf stat report nothing \
@@ -250,14 +257,17 @@ usage() {
 	[ -z "$(find . -mindepth 1 ! -name "*refused*" ! -name "*fails*")" ]
 }
 
-@test "help goes to stderr with status 129, the list of options to stdout with 130" {
-	local status=0
-	for option in -h --help; do
+@test "-h goes to stderr with status 129, the list of options to stdout with 130" {
+	local status
+	for option in -h "-e cs --help"; do
+		status=0
+		# shellcheck disable=SC2086 # several words
 		perf stat $option >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 		[ "$status" = 129 ]
 		[ ! -s "$BATS_TEST_TMPDIR/out" ]
 		grep -q -- '-e, --event <event>' "$BATS_TEST_TMPDIR/err"
 	done
+	status=0
 	perf stat --list-opts >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 	[ "$status" = 130 ]
 	[ ! -s "$BATS_TEST_TMPDIR/err" ]
@@ -277,6 +287,8 @@ usage() {
 	fails_with 129 "perf: unknown option '--frob': see 'perf --help'" perf --frob
 	fails_with 1 "perf: 'stats' is not a perf command: did you mean 'stat'?" perf stats
 	fails_with 129 "perf: version: unknown argument '--x' (--build-options)" perf version --x
+	[ -z "$(perf version --x 2>/dev/null)" ]
+	fails_with 129 "perf: version: unknown argument '' (--build-options)" perf version ''
 	run perf
 	[ "$status" = 1 ]
 	run perf help stat
@@ -378,6 +390,7 @@ had() {
 }
 
 @test "options of platforms without them print one line" {
+	fails_with 129 "perf stat: --tpebs-mode '': not one of mean, min, max, last" perf stat --tpebs-mode '' true
 	refused 129 perf stat --tpebs-mode x true <<-EOF
 	perf stat: --tpebs-mode x: not one of mean, min, max, last
 	$(usage)

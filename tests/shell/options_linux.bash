@@ -4,8 +4,8 @@
 # cgroups.
 #
 # All outputs become records "ROW KEY EVENT VALUE", tab-separated. The keys are those of JSON, so the same
-# rules hold for text, CSV and JSON: value, unit, event, runtime, share, metric, metric-unit, variance,
-# elapsed, and p1, p2... for all columns before the value.
+# rules hold for text, CSV and JSON. They are value, unit, event, runtime, share, metric, metric-unit,
+# variance, elapsed, and p1, p2... for all columns before the value.
 
 # The fields of known columns count from the end of a row, because -I and aggregation add columns in front.
 # 6.1 pads the first column.
@@ -107,8 +107,8 @@ level_units() {
 # differing FORMAT OURS THEIRS WINDOW : print the records that differ by more than counting in this window
 # allows. Windows are those of tests/data/options. No output means the two programs print the same.
 #
-# Equal to the last digit: columns in front, units, names, shares, "<not counted>", and all counts and run
-# times of the windows cgroup, one-cpu and process, where both programs count the same work. Tolerances above 0:
+# Equal to the last digit: columns in front, units, names, shares, "<not counted>". In the windows cgroup, one-cpu
+# and process, both programs count the same work, so counts and run times are also equal. Tolerances above 0:
 #	clocks			as measured: see clock_slack
 #	rates			counts by clocks: as much as the clocks, and 0.1 % for the last of three digits
 #	CPUs utilized, interval, elapsed, variance

@@ -344,6 +344,80 @@ interrupted() {
 	[ "$(wc -l <"$out")" = 1 ]
 }
 
+# too_early OPTION... : SIGINT ends perf while its command runs and nothing counts yet. The lines of perf
+# itself are in $out; the command has ended.
+too_early() {
+	local log=$BATS_TEST_TMPDIR/log status=0 perf
+	out=$BATS_TEST_TMPDIR/out
+	: >"$log"
+	background "$out" perf stat "$@" -e dummy:u sh -c "echo \$\$ >>'$log'; exec sleep 1000"
+	perf=$!
+	wait_for grep -q . "$log"
+	kill -INT $perf
+	wait $perf || status=$?
+	[ "$status" = 130 ]
+	[ "$(wc -l <"$log")" = 1 ]
+	[ ! -e "/proc/$(cat "$log")" ]
+	sed -i '/^sh: [A-Z][a-z]*$/d' "$out"
+}
+
+@test "SIGINT during the delay of -D prints that, not a table" {
+	local options said="perf stat: ended by SIGINT before counting began"
+	for options in "" "-r 2" "-r 0" "-I 10" "--summary -I 10" "-v"; do
+		# shellcheck disable=SC2086 # several words
+		too_early -D 1000000 $options
+		diff -u - <(sed '/^\[ perf stat: executing/d' "$out") <<<"Events disabled"$'\n'"$said"
+	done
+	for options in -x, -j --quiet "-x, -r 2" "-j -I 10"; do
+		# shellcheck disable=SC2086 # several words
+		too_early -D 1000000 $options
+		diff -u - "$out" <<<"$said"
+	done
+	too_early record -o "$BATS_TEST_TMPDIR/data" -D 1000000
+	[ ! -e "$BATS_TEST_TMPDIR/data" ]
+	grep -qxF "$said" "$out"
+}
+
+@test "SIGINT before --control enables an event prints a table" {
+	local out=$BATS_TEST_TMPDIR/out line word perf status
+	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
+	for word in ping disable "enable dummy:u" "enable"; do
+		status=0
+		background "$out" perf stat -D -1 --control fd:5,6 -x, -e dummy:u,cs:u -p $$
+		perf=$!
+		echo "$word" >&5
+		read -r -t 20 line <&6
+		[ "$line" = ack ]
+		kill -INT $perf
+		wait $perf || status=$?
+		[ "$status" = 130 ]
+		[ "$(grep -c '^[0-9<].*:u,' "$out")" = 2 ]
+		[ "$(wc -l <"$out")" = 2 ]
+	done
+	exec 5>&- 6>&-
+}
+
+@test "SIGINT during the delay of a later repeat prints the repeats before it" {
+	local out=$BATS_TEST_TMPDIR/out T=$BATS_TEST_TMPDIR line perf status=0
+	mkfifo "$T/ctl" "$T/ack"
+	exec 5<>"$T/ctl" 6<>"$T/ack"
+	background "$out" perf stat -D 1000000 -r 3 --control fd:5,6 -x, -e dummy:u \
+		sh -c "[ ! -e '$T/first' ] || exec sleep 1000; while [ ! -e '$T/first' ]; do sleep 0.02; done"
+	perf=$!
+	echo enable >&5
+	read -r -t 20 line <&6
+	touch "$T/first"
+	# the second command
+	second() { [ "$(cat "/proc/$(pgrep -P $perf -x sleep)/comm")" = sleep ] && ! pgrep -P $perf -x sh; }
+	wait_for second
+	kill -INT $perf
+	wait $perf || status=$?
+	exec 5>&- 6>&-
+	[ "$status" = 130 ]
+	[[ $(grep -v Terminated "$out") = "0,,dummy:u,0.00%,"*,100.00,, ]]
+}
+
 @test "--null measures only time" {
 	perf stat --null true 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	[ "$(grep -c 'seconds' "$BATS_TEST_TMPDIR/err")" = 3 ]
@@ -381,8 +455,11 @@ interrupted() {
 	perf stat -D 2000 -e duration_time --log-fd 4 sh -c 'exec sleep 2.1' 4>"$out" 2>/dev/null
 	awk '/duration_time/ { ns = $1 } /time elapsed/ { s = $1 }
 		END { exit !(ns > 0 && s - ns / 1e9 < 2) }' "$out"
-	perf stat -D 2000 -I 50 -x, -e duration_time --log-fd 4 sh -c 'exec sleep 2.1' 4>"$out" 2>/dev/null
-	awk -F, '{ ns += $2; s = $1 } END { exit !(NR > 1 && ns > 0 && s - ns / 1e9 < 2) }' "$out"
+	# a row of an interval, and that of the rest
+	: >"$out"
+	perf stat -D 2000 -I 50 -x, -e duration_time -o "$out" --append sh -c "
+		until grep -q duration_time '$out'; do sleep 0.02; done" 2>/dev/null
+	awk -F, '/duration_time/ { n++; ns += $2; s = $1 } END { exit !(n > 1 && ns > 0 && s - ns / 1e9 < 2) }' "$out"
 }
 
 @test "-I --summary prints totals as rows and a footer, without a header" {
@@ -427,7 +504,7 @@ interrupted() {
 @test "--control works with fifos and acknowledges" {
 	local ctl=$BATS_TEST_TMPDIR/ctl ack=$BATS_TEST_TMPDIR/ack out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$ctl" "$ack"
-	background "$out" perf stat -D -1 -x, -e page-faults:u --control "fifo:$ctl,$ack" -- \
+	background "$out" perf stat -D -1 -e page-faults:u --control "fifo:$ctl,$ack" -- \
 		"$WORKLOADS/waiter" 1
 	local perf=$!
 	wait_for grep -q ready "$out"
@@ -442,7 +519,7 @@ interrupted() {
 	# perf reports each, also those that change nothing; the first is that of -D
 	[ "$(grep -c '^Events enabled$' "$out")" = 3 ]
 	[ "$(grep -c '^Events disabled$' "$out")" = 3 ]
-	[ "$(grep -c ',page-faults:u,' "$out")" = 1 ]
+	[ "$(grep -c ' page-faults:u ' "$out")" = 1 ]
 }
 
 @test "--control works with descriptors, and names unknown words without acknowledgement" {
@@ -469,8 +546,10 @@ interrupted() {
 	local out=$BATS_TEST_TMPDIR/out line
 	mkfifo "$BATS_TEST_TMPDIR/ctl" "$BATS_TEST_TMPDIR/ack"
 	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
-	background "$out" perf stat -x, -e '{page-faults:u,cs:u},minor-faults:u,major-faults:u,duration_time' \
+	exec 7>"$BATS_TEST_TMPDIR/rows"
+	background "$out" perf stat -x, --log-fd 7 -e '{page-faults:u,cs:u},minor-faults:u,major-faults:u,duration_time' \
 		-D -1 --control fd:5,6 -- "$WORKLOADS/waiter"
+	exec 7>&-
 	local perf=$!
 	wait_for grep -q ready "$out"
 	for word in "enable page-faults:u" "enable minor-faults:u" "disable minor-faults:u" \
@@ -481,7 +560,7 @@ interrupted() {
 	done
 	exec 5>&- 6>&-
 	wait $perf || :
-	grep -v -e ready -e Terminated "$out" | sed 's/^[0-9]*,/N,/; s/,[0-9]*,100.00,,$/,T/' | diff -u - <(cat <<-EOF
+	cat "$out" "$BATS_TEST_TMPDIR/rows" | grep -v -e ready -e Terminated | sed 's/^[0-9]*,/N,/; s/,[0-9]*,100.00,,$/,T/' | diff -u - <(cat <<-EOF
 		Events disabled
 		Event page-faults:u enabled
 		Event minor-faults:u enabled
@@ -523,6 +602,31 @@ interrupted() {
 	[ ! -s "$err" ]
 }
 
+@test "CSV and JSON on stderr, and --quiet, have no lines about the end of the delay and --control" {
+	local err=$BATS_TEST_TMPDIR/err options
+	mkfifo "$BATS_TEST_TMPDIR/ctl"
+	exec 5<>"$BATS_TEST_TMPDIR/ctl"
+	for options in "-D 10" "-D -1 --control fd:5"; do
+		# shellcheck disable=SC2086 # several words
+		for format in -x, -j --quiet; do
+			printf 'enable\ndisable dummy:u\nenable dummy:u\ndisable\n' >&5
+			perf stat $format $options --timeout 50 -e dummy:u -p $$ 2>"$err" 3>&-
+			[ "$format" != -j ] || jq -e .event "$err"
+			[ "$(grep -c dummy:u "$err")" = "$(wc -l <"$err")" ]
+			[ "$format" = --quiet ] || [ -s "$err" ]
+			[ "$format" != --quiet ] || [ ! -s "$err" ]
+		done
+	done
+	perf stat -j -D 10 --log-fd 2 --timeout 50 -e dummy:u -p $$ 2>"$err" 3>&-
+	[ "$(wc -l <"$err")" = 1 ]
+	# they are messages, not output: a file of rows leaves stderr to them, and -v asks for them
+	perf stat -x, -o "$BATS_TEST_TMPDIR/file" -D 10 --timeout 50 -e dummy:u -p $$ 2>"$err" 3>&-
+	diff -u - "$err" <<<"Events disabled"$'\n'"Events enabled"
+	perf stat -j -v -D 10 --timeout 50 -e dummy:u -p $$ 2>"$err" 3>&-
+	[ "$(grep -cx 'Events [a-z]*abled' "$err")" = 2 ]
+	exec 5>&-
+}
+
 @test "disable from --control during the delay holds when it is over" {
 	local out=$BATS_TEST_TMPDIR/out
 	mkfifo "$BATS_TEST_TMPDIR/ctl"
@@ -530,11 +634,7 @@ interrupted() {
 	echo disable >&5
 	perf stat -D 300 --control fd:5 -x, -e page-faults:u --timeout 50 -p $$ 2>"$out" 3>&-
 	exec 5>&-
-	diff -u - "$out" <<-EOF
-	Events disabled
-	Events disabled
-	<not counted>,,page-faults:u,0,100.00,,
-	EOF
+	[ "$(cat "$out")" = "<not counted>,,page-faults:u,0,100.00,," ]
 }
 
 @test "default events that the machine lacks have no row, except cpu-cycles" {

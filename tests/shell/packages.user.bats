@@ -233,6 +233,26 @@ section() {
 	grep -q "trying to overwrite '/usr/bin/perf', which is also in package linux-perf" "$T/dpkg"
 }
 
+@test "perf of the unpacked package, first in PATH, passes perf record -- true on to linux-perf" {
+	require_commands dpkg dpkg-deb
+	require_debian_perf
+	require_perf_events
+	local path
+	make -s -C "$top" O="$O" DESTDIR="$T/bperf" NAME=bperf prefix=/usr install >/dev/null
+	deb_of bperf 0.1-0
+	in_root -i "$T/bperf_0.1-0.deb"
+	has bperf /usr/lib/bperf/bin/perf
+	path=$T/root/usr/lib/bperf/bin:$(dirname "$DEBIAN_PERF"):/bin
+	# -B: perf 6.1 sometimes aborts when it collects build ids (assertion at its util/build-id.c:1010)
+	PATH=$path perf record -B -N -e cpu-clock:u -o "$T/recorded" -- true >"$T/log" 2>&1 3>&- || { cat "$T/log"; return 1; }
+	[ "$(head -c 8 "$T/recorded")" = PERFILE2 ]
+	PATH=$path perf --version >"$T/log"
+	diff -u - "$T/log" <<-EOF
+	perf version $version
+	other commands: $DEBIAN_PERF ($("$DEBIAN_PERF" --version))
+	EOF
+}
+
 @test "make deb builds packages that lintian has no complaint about" {
 	[ "${FULL:-}" ] || skip "takes minutes: only with FULL=1 (make test-all)"
 	require_first

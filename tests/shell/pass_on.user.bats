@@ -167,6 +167,8 @@ package() {
 	in_path "$T/ours:$T/old:$all" perf help | grep -qxF " $T/old/perf (perf version 4.19)."
 	in_path "$T/ours:$T/old:$all" perf --list-cmds >out
 	[ "$(tr ' ' '\n' <out | grep -cxE 'stat|record|frob')" = 3 ]
+	in_path "$T/ours:$T/old:$all" perf help -a >out
+	[ "$(grep -cxE '   (stat  .*|record|frob)' out)" = 3 ]
 	# without another: ours alone, and its package
 	[ "$(in_path "$T/ours" perf --version | wc -l)" = 1 ]
 	in_path "$T/ours" perf help | grep -A 1 "need Linux's perf, which is not in PATH:" | grep -qF "$(package)"
@@ -181,6 +183,10 @@ package() {
 	[ "$(in_path "$T/ours:$T/old" perf stad x)" = "old stad x" ]
 	[ "$(in_path "$T/ours:$T/old" perf frob x)" = "old frob x" ]
 	[ "$(in_path "$T/ours:$T/old" perf help frob)" = "old help frob" ]
+	for option in "help --man record" "help -i frob" "--help record" "-h frob" "record --help"; do
+		# shellcheck disable=SC2086 # several words
+		[ "$(in_path "$T/ours:$T/old" perf $option)" = "old $option" ]
+	done
 	in_path "$T/ours:$T/old" perf stats >out 2>&1 || [ $? = 1 ]
 	[ "$(cat out)" = "perf: 'stats' is not a perf command: did you mean 'stat'?" ]
 }

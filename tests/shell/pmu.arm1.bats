@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Names and forms of events, and what goes with the default set, on a PMU with sysfs files, where
-# all ways to say "instructions of user space" must count the same to the last one.
+# Names and forms of events, and the additions to the default set, on a PMU with sysfs files. There, all
+# spellings of "instructions of user space" must count the same to the last one.
 
 load helpers
 

@@ -46,6 +46,18 @@ share() {
 	in_range "$(sed -nE 's/^# .* stands? for ([0-9.]+) % of cycles .*/\1/p' "$T/text")" 95 101
 }
 
+@test "samples of a clock in one mode stand for the time in that mode, and the other one is no loss" {
+	local way mode
+	for way in --bpf --no-bpf; do
+		for mode in u k; do
+			profile $way -e cpu-clock:$mode -c 100003 -j -- dd if=/dev/zero of=/dev/null bs=16 count=20000 >"$T/json" 2>"$T/err"
+			# Both modes have a part of the time. The last period is not complete.
+			jq -e -s 'map(.account // empty) | last | .mode.weight > .counted / 20 and .share > 95 and .share < 101 and
+				.lost.blind.samples == 0 and .unseen == 0' "$T/json" >/dev/null || { cat "$T/json"; return 1; }
+		done
+	done
+}
+
 @test "stacks of arm64 have the callers" {
 	profile -e cycles -c 20011 --folded -- blend 20000 >"$T/folded"
 	grep -qE '^blend;(.*;)?main;blend_main;blend_b [0-9]+$' "$T/folded"

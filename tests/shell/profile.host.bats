@@ -3,29 +3,17 @@
 # perf profile finds functions: shared sampling and ring buffers, all views, and the names of all kinds of
 # code. cpu-clock needs no PMU.
 
-load helpers
+load sample
 load shared
 load cgroups
-load sample
-
-T=$BATS_TEST_TMPDIR
-
-requirements() {
-	require_root
-	require_commands jq
-	PATH=$WORKLOADS:$PATH
-}
+# Last: sample loads helpers, which would take the requirements back.
+load profile
 
 teardown() {
 	remove_top
 	[ ! -d "$T/cgroups" ] || umount "$T/cgroups"
 	end_jobs
 	remove_map
-}
-
-# profile OPTION... : sample cpu-clock through this test's map
-profile() {
-	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@"
 }
 
 # share NAME FILE : the percent of a function in JSON
@@ -67,8 +55,10 @@ has_samples() {
 }
 
 @test "samples of a thread that computes stand for its time" {
+	# The timers of an idle CPU can be late. Neither is idle.
+	background /dev/null taskset -c 0 "$WORKLOADS/spinfor" 100000
 	begin_witness
-	profile -F 1000 -s comm -j -- perf stat -x, -o "$T/clock" -e task-clock,cs blend 200000 >"$T/json"
+	profile -F 1000 -s comm -j -- taskset -c 1 perf stat -x, -o "$T/clock" -e task-clock,cs blend 200000 >"$T/json"
 	end_witness
 	cat "$T/clock" "$T/json" >&2
 	# Each time on a CPU has one sample more or less than it has milliseconds. The kernel drops samples of
@@ -176,6 +166,20 @@ pprof() {
 	done
 }
 
+# labels FILE : print the command and the cgroup of each sample in a profile of pprof; a number has a sign before it
+labels() {
+	pprof "$1" | awk '
+	/^sample {/ { nr++ }
+	$1 == "key:" { key = $2 }
+	$1 == "str:" || $1 == "num:" { value[nr, key] = $1 $2 }
+	/^string_table:/ { sub(/^string_table: "/, ""); sub(/"$/, ""); number[$0] = strings; text[strings++] = $0 }
+	function label(sample, name,    v) {
+		v = value[sample, number[name]]
+		return sub(/^str:/, "", v) ? text[v] : "#" v
+	}
+	END { for (i = 1; i <= nr; i++) print label(i, "comm"), label(i, "cgroup") }'
+}
+
 @test "numbers have a point in every locale" {
 	localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8"
 	LOCPATH=$T LC_ALL=de_DE.UTF-8 profile -F 1000 -j -- blend 20000 >"$T/json"
@@ -269,11 +273,6 @@ is_nobodys() {
 	[ "$(stat -c %u "/proc/$1")" = 65534 ]
 }
 
-# samples_or_ends PID : this session samples, or has ended
-samples_or_ends() {
-	grep -q poll "/proc/$1/wchan" || ! kill -0 "$1" || [ ! -e "/proc/$1/exe" ]
-}
-
 @test "children are sampled, unless -i is given" {
 	local way
 	for way in --bpf --no-bpf; do
@@ -338,6 +337,8 @@ samples_or_ends() {
 	done
 	profile -F 1000 -a -s cgroup,comm -j -- ran 0.3 $! >"$T/json"
 	jq -s -e --arg name "$name" 'any(.[]; .comm == "blend" and .cgroup == $name)' "$T/json"
+	profile -F 1000 -p $! -s cgroup --pprof "$T/x.gz" -- ran 0.3 $! >"$T/text"
+	[ "$(labels "$T/x.gz" | sort -u)" = "blend $name" ]
 }
 
 @test "a program that was deleted, in a mount namespace of its own, has names" {
@@ -368,6 +369,68 @@ samples_or_ends() {
 	wait_for grep -qx stripped "/proc/$!/comm"
 	profile -F 1000 -p $! -j -- ran 0.5 $! >"$T/json"
 	in_range "$(share blend_b "$T/json")" 20 60
+}
+
+# build FUNCTION FILE : a program that spends its time in this function
+build() {
+	require_commands gcc
+	gcc -g -O1 -Wl,--build-id -x c -o "$2" - <<-EOF
+		__attribute__((noinline)) static void $1(long n) { while (n--) __asm__ volatile(""); }
+		int main(void) { $1(200000000); return 0; }
+	EOF
+}
+
+# build_id FILE : print it, with a slash behind the first byte
+build_id() {
+	readelf -n "$1" | sed -nE 's/.*Build ID: (..)([0-9a-f]+)/\1\/\2/p'
+}
+
+@test "a program that another one overwrote at its end has no names of that, but those of its debug file" {
+	require_commands unshare objcopy strip readelf
+	[ -d /usr/lib/debug ] || skip_or_fail "no /usr/lib/debug"
+	build right "$T/right"
+	build wrong "$T/wrong"
+	objcopy --only-keep-debug "$T/right" "$T/debug"
+	# The same inode has the other program afterwards.
+	cat >"$T/run" <<-EOF
+		cp "$T/right" "$T/tool" && "$T/tool" && cat "$T/wrong" >"$T/tool"
+	EOF
+	profile -F 1000 -a -s comm,sym -j -- sh "$T/run" >"$T/json"
+	jq -s -e 'any(.[]; .comm == "tool" and (.sym | startswith("tool+0x")))' "$T/json"
+	jq -s -e 'all(.[]; .sym != "wrong" and .sym != "right")' "$T/json"
+	# shellcheck disable=SC2016 # the shell's inside
+	unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && mkdir -p "/usr/lib/debug/.build-id/${3%/*}" &&
+		cp "$2" "/usr/lib/debug/.build-id/$3.debug" && shift 3 && exec "$@"' sh "$T/right" "$T/debug" \
+		"$(build_id "$T/right")" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 1000 -a --lines \
+		-s comm,sym -j -- sh "$T/run" >"$T/json"
+	jq -s -e 'any(.[]; .comm == "tool" and .sym == "right" and .samples > 10)' "$T/json"
+	jq -s -e 'all(.[]; .sym != "wrong" and (.sym // "" | startswith("tool+") | not))' "$T/json"
+}
+
+@test "programs that end within milliseconds have names, each of its own file" {
+	local way i
+	for i in {1..40}; do
+		cp "$WORKLOADS/blend" "$T/short$i"
+	done
+	for way in --bpf --no-bpf; do
+		# shellcheck disable=SC2016 # the inner shell's
+		profile $way -F 4000 -s comm,dso,sym -j -- sh -c 'for program in "$0"/short*; do "$program" 500; done' "$T" >"$T/json"
+		jq -r 'select((.dso // "") | startswith("short")) | "\(.comm) \(.dso) \(.sym)"' "$T/json" >"$T/rows"
+		# Some of them may be too short for a sample.
+		[ "$(cut -d ' ' -f 2 "$T/rows" | sort -u | wc -l)" -ge 20 ]
+		[ "$(awk '{ print $1 == $2 }' "$T/rows" | sort -u)" = 1 ]
+		refute grep -F +0x "$T/rows"
+		grep -q ' blend_b$' "$T/rows"
+	done
+}
+
+@test "code that the kernel maps into each program (vdso) has names" {
+	require_commands gcc
+	printf '%s\n' '#include <time.h>' 'int main(void)' '{' 'struct timespec now;' \
+		'for (int i = 0; i < 5000000; i++)' 'clock_gettime(CLOCK_MONOTONIC, &now);' 'return 0;' '}' >"$T/clock.c"
+	gcc -O2 -o "$T/clock" "$T/clock.c"
+	profile -F 2000 -s dso,sym -j -- "$T/clock" >"$T/json"
+	jq -s -e 'any(.[]; .dso == "[vdso]" and (.sym | test("^__(vdso|kernel)_clock_gettime$")))' "$T/json"
 }
 
 @test "functions of Rust have the names of the source" {
@@ -402,7 +465,7 @@ interrupt_again() {
 	pid=$!
 	wait_for pgrep -P "$pid" -x perf-symbols
 	keeper=$(pgrep -P "$pid" -x perf-symbols)
-	wait_for ls "$ATTR_MAP"
+	wait_for samples_or_ends "$pid"
 	ran 0.5 "$blend"
 	wait_for pgrep -P "$keeper"
 	kill -STOP "$(pgrep -P "$keeper")"
@@ -411,6 +474,31 @@ interrupt_again() {
 	wait "$pid"
 	grep -qE ' blend +\[\.\] blend\+0x' "$T/out"
 	grep -qx "perf profile: finding names was interrupted: not all functions have one" "$T/out"
+	# not on a terminal
+	refute grep -q "reading symbols" "$T/out"
+}
+
+@test "names that take long have their progress on a terminal, which is erased before the report" {
+	local blend command worker
+	background "$T/blend" blend 100000000
+	blend=$!
+	printf -v command '%q ' perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 1000 -p "$blend"
+	background "$T/screen" script -qfec "echo \$\$ >$T/pid; exec $command" /dev/null
+	wait_for test -s "$T/pid"
+	wait_for pgrep -P "$(cat "$T/pid")" -x perf-symbols
+	wait_for samples_or_ends "$(cat "$T/pid")"
+	ran 0.1 "$blend"
+	wait_for pgrep -P "$(pgrep -P "$(cat "$T/pid")" -x perf-symbols)"
+	worker=$(pgrep -P "$(pgrep -P "$(cat "$T/pid")" -x perf-symbols)")
+	kill -STOP "$worker"
+	kill -INT "$(cat "$T/pid")"
+	# while the file is read
+	wait_for grep -aqP '\rreading symbols: +[0-9]+ % \(\S+\)\e\[K' "$T/screen"
+	kill -CONT "$worker"
+	wait $!
+	tr '\r' '\n' <"$T/screen" | awk '/^reading symbols/ { last = NR } /^\033\[K/ { erased = NR; nr++ }
+		END { exit nr != 1 || erased != last + 1 }'
+	grep -aqE ' blend +\[\.\] blend_b' "$T/screen"
 }
 
 @test "code of a JIT compiler has the names of its perf map" {
@@ -420,6 +508,13 @@ interrupt_again() {
 	profile -F 1000 -p $! -s dso,sym -j -- ran 0.3 $! >"$T/json"
 	in_range "$(share "jitted loop" "$T/json")" 50 100
 	jq -s -e 'any(.[]; .sym == "jitted loop" and .dso == "[jit]")' "$T/json"
+	profile -F 1000 -p $! --flamegraph "$T/x.svg" -- ran 0.3 $! >"$T/text"
+	grep -qE '>JIT [0-9.]+ %<' "$T/x.svg"
+	# Green: the colour of JIT, and what a name adds to each part of it (flame_svg.c)
+	[[ $(grep -F '<title>jitted loop ([jit]): ' "$T/x.svg") =~ fill=\"#(..)(..)(..)\" ]]
+	in_range $((0x${BASH_REMATCH[2]})) 202 230
+	in_range $((0x${BASH_REMATCH[1]})) 134 170
+	in_range $((0x${BASH_REMATCH[3]})) 118 154
 	kill $!
 	wait $! || :
 	rm -f "/tmp/perf-$!.map"
@@ -526,6 +621,12 @@ controlled() {
 	[ "$(jq -r -s '.[0].event' "$T/json")" = cpu-clock:u ]
 	as_nobody "$public/perf" profile -v -e cpu-clock:u true >/dev/null 2>"$T/err"
 	grep -qF 'perf profile: sampling without BPF: lacks CAP_BPF (to load BPF programs), ' "$T/err"
+	# The kernel shows no samples of its own. So its time cannot be told from lost samples.
+	as_nobody "$public/perf" profile -e cpu-clock:u -F 1000 -j -- dd if=/dev/zero of=/dev/null bs=512 count=200000 >"$T/json" 2>"$T/err"
+	jq -e -s 'map(.account // empty) | last | .mode.samples == 0 and .unseen > .counted / 100 and
+		.weight + .unseen == .counted' "$T/json"
+	as_nobody "$public/perf" profile -e cpu-clock:u -F 1000 -- dd if=/dev/zero of=/dev/null bs=512 count=200000 >"$T/text" 2>"$T/err"
+	grep -qE '^# kernel mode \(not permitted to sample\), or lost: [0-9.]+ % of the count$' "$T/text"
 	refused 1 as_nobody "$public/perf" profile -a -e cpu-clock <<-'END'
 		perf profile: 'cpu-clock': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 0 (now 2)
 	END
@@ -582,7 +683,7 @@ has_no_children() {
 	local online way
 	online=$(cat /sys/devices/system/cpu/online)
 	for way in --bpf --no-bpf; do
-		refused 1 perf profile $way -e cpu-clock -C 4095 -- touch "$T/run" <<<"perf profile: -C 4095: CPU 4095 is offline (online: $online)"
+		refused 1 perf profile $way -e cpu-clock -C 4095 -- touch "$T/run" <<<"perf profile: -C 4095: there is no CPU 4095 (online: $online)"
 		refused 22 perf profile $way -e cpu-clock -C 0- -- touch "$T/run" <<<"perf profile: -C 0-: not a list of CPUs such as 0-3,6"
 	done
 }

@@ -5,6 +5,8 @@
 load helpers
 
 T=$BATS_TEST_TMPDIR
+TRACEFS=/sys/kernel/tracing
+PROBE=perf_code/probe
 
 requirements() {
 	require_root
@@ -16,6 +18,7 @@ requirements() {
 teardown() {
 	end_jobs
 	remove_map
+	[ ! -e "$TRACEFS/events/$PROBE" ] || { echo 0 >"$TRACEFS/events/$PROBE/enable"; echo "-:$PROBE" >>"$TRACEFS/kprobe_events"; }
 	[ -z "${public-}" ] || rm -r "$public"
 }
 
@@ -79,4 +82,71 @@ jit_rows() {
 	perf profile report --annotate second -j "$T/data" | diff -u "$T/json" - >&2
 	perf profile report --annotate first -j "$T/data" >"$T/json"
 	jit_rows first 10
+}
+
+# kcore ADDRESS BYTES : print bytes of the kernel's memory, by the segments that /proc/kcore lists
+kcore() {
+	local headers type offset start size
+	dd if=/proc/kcore of="$T/head" bs=1M count=1 status=none
+	headers=$(od -An -v -t u8 -j 32 -N 8 "$T/head")
+	# Numbers are signed, like those of the shell: the kernel's addresses are negative.
+	od -An -v -t d8 -w56 -j "$headers" -N $((56 * $(od -An -t u2 -j 56 -N 2 "$T/head"))) "$T/head" >"$T/segments"
+	while read -r type offset start _ _ size _; do
+		if [ $((type & 0xffffffff)) = 1 ] && (($1 >= start && $1 - start < size)); then
+			dd if=/proc/kcore iflag=skip_bytes,count_bytes skip=$((offset + $1 - start)) count="$2" status=none
+			return
+		fi
+	done <"$T/segments"
+	return 1
+}
+
+# is_as_in_memory SYMBOL START : the rows of a function are its addresses in ascending order, with the words that
+# are there now. They are in $T/words.
+is_as_in_memory() {
+	local i nr
+	perf profile report --annotate "$1" -j "$T/data" | jq -c 'select(.address)' >"$T/code"
+	nr=$(wc -l <"$T/code")
+	[ "$nr" -ge 2 ]
+	jq -r .address "$T/code" | diff <(for ((i = 0; i < nr; i++)); do printf '%x\n' $((0x$2 + 4 * i)); done) - >&2
+	kcore $((0x$2)) $((4 * nr)) | od -An -v -t x4 -w4 | tr -d ' ' >"$T/words"
+	jq -r .instruction "$T/code" | diff "$T/words" - >&2
+}
+
+# set_probe : put a breakpoint into the third instruction of the first sampled function that allows it, $sym at $start
+set_probe() {
+	while read -r sym start; do
+		echo "p:$PROBE $sym+8" >>"$TRACEFS/kprobe_events" || continue
+		! echo 1 >"$TRACEFS/events/$PROBE/enable" || return 0
+		echo "-:$PROBE" >>"$TRACEFS/kprobe_events"
+	done <"$T/functions"
+	return 1
+}
+
+@test "functions of the kernel are read from /proc/kcore, as they are in memory" {
+	local sym start
+	[ -r /proc/kcore ] || skip_or_fail "no /proc/kcore"
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cycles:k -c 2003 -o "$T/data" -- kernelwork 20000 >"$T/out"
+	perf profile report --ip=address -j "$T/data" >"$T/ip"
+	perf profile report -s dso,sym -j "$T/data" | jq -r 'select(.dso == "[kernel]" and .samples > 100) | .sym' >"$T/names"
+	# that are the only ones of their names
+	awk 'FNR == NR { sampled[$1] = FNR; next }
+		$3 in sampled { nr[$3]++; at[$3] = $1 }
+		END { for (sym in nr) if (nr[sym] == 1) print sampled[sym], sym, at[sym] }' "$T/names" /proc/kallsyms |
+		sort -n | cut -d ' ' -f 2- >"$T/functions"
+	[ "$(wc -l <"$T/functions")" -ge 2 ]
+	while read -r sym start; do
+		is_as_in_memory "$sym" "$start"
+		# with the samples of each
+		jq -r --arg f "$sym" 'select((.ip // "") | startswith($f + "+")) | .samples' "$T/ip" | sort >"$T/samples"
+		jq -r 'select((.samples // 0) > 0) | .samples' "$T/code" | sort | diff "$T/samples" - >&2
+	done < <(head -n 2 "$T/functions")
+	# The kernel changes its own code.
+	set_probe
+	is_as_in_memory "$sym" "$start"
+	[ "$(sed -n 3p "$T/words")" = d4200080 ]
+	mv "$T/words" "$T/changed"
+	echo 0 >"$TRACEFS/events/$PROBE/enable"
+	is_as_in_memory "$sym" "$start"
+	refute grep -qx d4200080 "$T/words"
+	sed '3d' "$T/words" | diff - <(sed '3d' "$T/changed") >&2
 }

@@ -92,7 +92,7 @@ serve() {
 	url=http://127.0.0.1:$(cat "$T/port")
 }
 
-# names OPTION... : print the sampled functions of $T/program with their lines. What perf complains about is in $T/err.
+# names OPTION... : print the sampled functions of $T/program with their lines. $T/err has perf's complaints.
 names() {
 	profile --lines -j "$@" -- "$T/program" 1000000 2>"$T/messages" >"$T/json"
 	complaints "$T/messages" | grep -v '^[0-9]*$' >"$T/err" || : # the program prints its result
@@ -208,12 +208,11 @@ imitated() {
 		void debuginfod_set_progressfn(void *client, int (*fn)(void *, long, long)) { progress = fn; }
 		void debuginfod_end(void *client) { }
 
-		/* A reply with so many descriptors. */
-		static void reply(int err, int nr_fds)
+		/* So many bytes of a reply with so many descriptors. */
+		static void reply(int err, int len, int nr_fds, const int *fds)
 		{
-			int fds[2] = {};
-			char control[CMSG_SPACE(sizeof(fds))] __attribute__((aligned(8))) = {};
-			struct iovec part = {&err, sizeof(err)};
+			char control[CMSG_SPACE(2 * sizeof(*fds))] __attribute__((aligned(8))) = {};
+			struct iovec part = {&err, len};
 			struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
 			if (nr_fds) {
@@ -222,10 +221,25 @@ imitated() {
 				CMSG_FIRSTHDR(&message)->cmsg_level = SOL_SOCKET;
 				CMSG_FIRSTHDR(&message)->cmsg_type = SCM_RIGHTS;
 				CMSG_FIRSTHDR(&message)->cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
-				memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), fds, sizeof(fds));
+				memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), fds, nr_fds * sizeof(*fds));
 			}
 			if (sendmsg(3, &message, MSG_NOSIGNAL) < 0)
 				_exit(1);
+		}
+
+		/* Tell when nobody has the file of such a reply open any more. */
+		static void reply_shortly(void)
+		{
+			int ends[2];
+			char byte;
+
+			if (pipe(ends))
+				_exit(1);
+			reply(0, 1, 1, &ends[1]);
+			close(ends[1]);
+			if (!read(ends[0], &byte, 1))
+				close(creat(getenv("BEGUN"), 0644));
+			_exit(0);
 		}
 
 		static long now_ms(void)
@@ -248,9 +262,11 @@ imitated() {
 			if (is_mode("flood"))
 				close(creat(getenv("BEGUN"), 0644));
 			while (is_mode("flood"))
-				reply(-EINPROGRESS, 0);
+				reply(-EINPROGRESS, sizeof(int), 0, NULL);
 			if (is_mode("two files"))
-				reply(-ENOENT, 2);
+				reply(-ENOENT, sizeof(int), 2, (int[2]){});
+			if (is_mode("short reply"))
+				reply_shortly();
 			return -ENOENT;
 		}
 	EOS
@@ -274,6 +290,10 @@ with_imitated() {
 	grep -qxF "perf profile: debuginfod: the process that fetches files has ended: $no_more" "$T/err"
 	with_imitated "two files" "$T/err"
 	grep -qxF "perf profile: debuginfod: Protocol error: $no_more" "$T/err"
+	# perf closes what comes with a short reply; the process would be killed while it waits for that.
+	BEGUN=$public/closed with_imitated "short reply" "$T/err"
+	grep -qxF "perf profile: debuginfod: Protocol error: $no_more" "$T/err"
+	[ -e "$public/closed" ]
 	background "$T/flood" env MODE=flood BEGUN="$public/begun" LD_LIBRARY_PATH="$public" TMPDIR="$public" \
 		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 1000000
 	flood=$!

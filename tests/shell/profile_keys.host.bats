@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf profile --ip and --data: rows of instructions, of pages of code, and of addresses of data.
 
-load helpers
-
-T=$BATS_TEST_TMPDIR
-
-requirements() {
-	require_root
-	require_commands jq
-	PATH=$WORKLOADS:$PATH
-}
+load profile
 
 # profile OPTION... : sample through this test's map
 profile() {
@@ -51,6 +43,31 @@ percent() {
 		profile $way -e cpu-clock -F 2000 --ip=page -j -- blend 100000 >"$T/json"
 		in_range "$(percent "$T/json" ".page == \"$page\"")" 30 100
 		[ -z "$(rows "$T/json" '.page | test("000$") | not')" ]
+	done
+}
+
+# pairs FILE : the processes of the rows with their priorities
+pairs() {
+	rows "$1" '.comm == "spin"' | jq -r '"\(.pid) \(.prio)"' | sort
+}
+
+# samples_both : both processes have samples; the machine may be too busy for one of them
+samples_both() {
+	profile "$@" -e cpu-clock -F 2000 -s comm,pid,prio -j -p "$(IFS=,; echo "${pids[*]}")" --timeout 300 >"$T/json" &&
+		[ "$(pairs "$T/json" | cut -d ' ' -f 1 | uniq | wc -l)" = 2 ]
+}
+
+@test "the column prio has the priorities of tasks, with BPF, without, and for --prog" {
+	local way nice pids=()
+	for nice in 0 10; do
+		background /dev/null nice -n $nice spin 1000000000000
+		pids+=($!)
+		wait_for grep -qx spin "/proc/$!/comm"
+	done
+	for way in --bpf --no-bpf "--prog=$WORKLOADS/samples.bpf.o"; do
+		wait_for samples_both "$way"
+		# Each process has one priority, its own.
+		diff -u <(printf '%s\n' "${pids[0]} 120" "${pids[1]} 130" | sort) <(pairs "$T/json") >&2
 	done
 }
 

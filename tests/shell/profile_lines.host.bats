@@ -154,7 +154,7 @@ innermost() {
 }
 
 # called_elsewhere : in $T/calls.c a program that calls functions of other files, one that is chosen at run time, and one
-# of its own in between, and that has a variable of each thread
+# of its own. The program also has a variable of each thread
 called_elsewhere() {
 	cat >"$T/calls.c" <<-'EOS'
 		static int add(int x) { return x + 1; }
@@ -301,6 +301,105 @@ own_rows() {
 	head -c 1000 "$T/program.dwp" >"$T/short"
 	mv "$T/short" "$T/program.dwp"
 	"$LINES_DRIVER" "$T/program" <"$T/addresses" | diff -u "$T/lines" - >&2
+}
+
+# has_package_at PLACE : the inlined functions of $T/bin/program come from its package if it lies there. $T/debug is
+# then /usr/lib/debug.
+has_package_at() {
+	mkdir -p "${1%/*}"
+	cp "$T/package" "$1"
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m sh -c 'mount --bind "$0" /usr/lib/debug && exec "$@"' "$T/debug" \
+		perf profile --no-bpf -e cpu-clock --inline -F 4000 -s dso,sym,srcline -j -- "$T/bin/program" 1000000 >"$T/json"
+	rm "$1"
+	own_rows | grep -q '^turn (inlined) mix.c:[0-9]*$'
+}
+
+@test "a package (.dwp) beside a separate debug file is found, where gdb, lldb and libdw look for it" {
+	require_commands llvm-dwp readelf unshare
+	[ -d /usr/lib/debug ] || skip_or_fail "no /usr/lib/debug"
+	local place id
+	stripped_with_link program -gsplit-dwarf
+	llvm-dwp -e "$T/program" -o "$T/package"
+	rm "$T/"*.dwo
+	mkdir "$T/debug" "$T/store"
+	cp "$T/program.debug" "$T/bin/.debug"
+	innermost program >"$T/rows"
+	grep -q '^sum mix.c:[0-9]*$' "$T/rows"
+	refute grep inlined "$T/rows"
+	for place in bin bin/.debug "debug$T/bin"; do
+		has_package_at "$T/$place/program.dwp"
+	done
+	has_package_at "$T/bin/.debug/program.debug.dwp"
+	# beside the file that a link leads to, behind a package that is none
+	mv "$T/bin/.debug/program.debug" "$T/store/real.debug"
+	ln -s ../../store/real.debug "$T/bin/.debug/program.debug"
+	echo spoiled >"$T/bin/program.dwp"
+	for place in store/program.dwp store/real.debug.dwp bin/.debug/program.dwp; do
+		has_package_at "$T/$place"
+	done
+	# by build id
+	rm -r "$T/bin/.debug"
+	id=$(readelf -n "$T/program" | sed -nE 's/.*Build ID: //p')
+	place=$T/debug/.build-id/${id:0:2}/${id:2}
+	mkdir -p "${place%/*}"
+	cp "$T/program.debug" "$place.debug"
+	has_package_at "$place.dwp"
+	has_package_at "$place.debug.dwp"
+}
+
+# lines_with_unreadable FILE SECTION NEXT : the lines of $T/program at $T/addresses when a section of FILE kills whoever
+# reads it through a mapping. It is a hole on a file system without room for a page. NEXT is the section behind it.
+lines_with_unreadable() {
+	local at
+	objcopy --set-section-alignment ".debug_$2.dwo=4096" --set-section-alignment ".debug_$3.dwo=4096" "$1" "$T/aligned"
+	at=$(readelf -SW "$T/aligned" | sed -nE 's/.* \.debug_'"$2"'\.dwo +PROGBITS +0+ 0*([0-9a-f]+) .*/\1/p')
+	mkdir -p "$T/full"
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m sh -ec 'mount -t tmpfs -o size=512k tmpfs "$3/full"
+		cp "$3/aligned" "$3/full/file"
+		fallocate -p -o "$((0x$2))" -l 4096 "$3/full/file"
+		dd if=/dev/zero of="$3/full/rest" bs=4096 2>/dev/null || [ "$(stat -f -c %a "$3/full")" = 0 ]
+		mount --bind "$3/full/file" "$1"
+		exec "$4" "$3/program" <"$3/addresses"' sh "$1" "$at" "$T" "$LINES_DRIVER"
+}
+
+# without_inlined PATTERN : the lines of standard input, with the innermost line alone where the outermost function is
+# such
+without_inlined() {
+	awk -v of="^($1)\$" 'function put(  i) {
+			if (n && lines[n - 1] ~ of)
+				print lines[1] "\n" lines[n - 1] "\n" lines[3]
+			for (i = 1; n && lines[n - 1] !~ of && i <= n; i++)
+				print lines[i]
+			n = 0
+		}
+		/^0x/ { put() }
+		{ lines[++n] = $0 }
+		END { put() }'
+}
+
+@test "a file with functions (.dwo, .dwp) that kills its readers costs its own inlined functions alone" {
+	require_commands llvm-dwp objcopy readelf unshare fallocate
+	local nr units=()
+	for nr in 1 2 3 4; do
+		printf 'static inline __attribute__((always_inline)) int twice(int x) { volatile int y = x; return y * 2; }\nint other%d(int x) { return twice(x) + twice(x * 3); }\n' $nr >"$T/other$nr.c"
+		units+=("$T/other$nr.c")
+	done
+	compiled gcc mix.c program -gsplit-dwarf "${units[@]}"
+	addresses_of "$T/program" >"$T/addresses"
+	"$LINES_DRIVER" "$T/program" <"$T/addresses" >"$T/whole"
+	without_inlined other2 <"$T/whole" >"$T/expected"
+	refute diff -q "$T/whole" "$T/expected"
+	# the first one when it is added, the second one when it is read
+	lines_with_unreadable "$T/program-other2.dwo" abbrev line | diff -u "$T/expected" - >&2
+	lines_with_unreadable "$T/program-other2.dwo" str_offsets str | diff -u "$T/expected" - >&2
+	# a package, with each of its units
+	without_inlined ".*" <"$T/whole" >"$T/expected"
+	llvm-dwp -e "$T/program" -o "$T/program.dwp"
+	rm "$T/"*.dwo
+	"$LINES_DRIVER" "$T/program" <"$T/addresses" | diff -u "$T/whole" - >&2
+	lines_with_unreadable "$T/program.dwp" str_offsets str | diff -u "$T/expected" - >&2
 }
 
 @test "inlined functions have the names of a file that dwz made" {

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf profile --range: samples of functions, modules, files and addresses only.
 
-load helpers
-
-T=$BATS_TEST_TMPDIR
-
-requirements() {
-	require_root
-	require_commands jq
-	PATH=$WORKLOADS:$PATH
-}
+load profile
 
 # profile OPTION... : sample cpu-clock through this test's map
 profile() {
@@ -103,11 +95,6 @@ blend_forever() {
 	refute test -e "$T/run"
 	fails_with 129 "perf profile: --range: an empty name" perf profile --range=
 	fails_with 129 "perf profile: --range 20-20: the end, which is not part of it, is not after the start" perf profile --range 20-20
-	# Ranges that touch are one.
-	local many
-	mapfile -t many < <(seq -f '%.0f' 2000 3100 | sed 's/.*/--range=&000-&010/')
-	refused 1 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "${many[@]}" -- touch "$T/run" <<<"perf profile: too many ranges: all sessions together have at most 1023"
-	refute test -e "$T/run"
 }
 
 @test "the status of a command with ranges is passed on" {

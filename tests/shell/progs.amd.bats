@@ -43,12 +43,12 @@ on_both() {
 		taskset -c $cpu "$WORKLOADS/progrun" "$P/target_syscall" 100 2000 3>&- &
 		pids+=($!)
 	done
-	# Of higher priority: it preempts them where it can
+	# Its priority is higher: it preempts them where it can
 	chrt -r 1 taskset -c 0 "$WORKLOADS/progrun" -s "$P/target_syscall" 200 10
 	wait "${pids[@]}"
 	end_run "$run_pid" INT 130
 	cat "$T/a.err" >&2
-	# Whoever preempts a task within our second probe is not seen to leave.
+	# A task that preempts another within our second probe is not seen to leave.
 	missed=$(sed -n 's/.*: \([0-9]*\) more executions ended unseen: .*/\1/p' "$T/a.err")
 	is_equal $(($(field bpf_runs 1 "$T/a.csv") + ${missed:-0})) $(($(seen 1) - before))
 	is_equal $(($(seen 1) - before)) 600

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# perf stat -b: programs that come and go while a run counts those of a name or all, programs that cannot
-# be counted, and runs that put probes at one program at the same time.
+# perf stat -b: programs that come and go while a session counts those of a name or all. Also programs that
+# cannot be counted, and sessions that put probes at one program at the same time.
 
 load progs
 

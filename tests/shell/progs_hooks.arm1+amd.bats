@@ -5,8 +5,9 @@
 
 load progs
 
-# Each program of tests/workloads/hooks.bpf.c: from which kernel on it can be attached, the same on arm64,
-# from which on it can be counted, and how often it runs each time it is driven ("+": at least once)
+# Each program of tests/workloads/hooks.bpf.c: the first kernel on which it can be attached, the same on arm64,
+# and the first on which it can be counted. The last column is how often it runs each time it is driven ("+": at
+# least once)
 hooks=(
 	"xdp		6.1	6.1	6.1	1"
 	"tcx		6.6	6.6	6.1	1"

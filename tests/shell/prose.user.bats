@@ -64,6 +64,27 @@ row_of() {
 	) <<<"5 8.4 1 20.0 2 3 2"
 }
 
+@test "functions of one comment, and errors after Return, are sentences each" {
+	diff -u - <(row_of a.h <<-'END'
+		/**
+		 * a() - begin to do it
+		 * b() - end what has begun
+		 *
+		 * Return: 0; -ENOENT: there is none; -EINVAL: it is wrong.
+		 */
+	END
+	) <<<"4 4.0 0 0.0 0 1 0"
+}
+
 @test "prose takes no other files" {
 	refused 2 "$BATS_TEST_DIRNAME/../../scripts/prose" a.sh <<<"prose: a.sh: not .md, .txt, .c or .h"
+}
+
+@test "no sentence of a document, or of the product's comments, is too long or begins with What, Who or Of" {
+	cd "$BATS_TEST_DIRNAME/../.."
+	scripts/prose -v README.md NEWS.md Documentation/*.md Documentation/*.txt ./*.c ./*.h util/*/*.[ch] bpf_skel/*.[ch] |
+		sed -n '/: [0-9]* words: /p' | diff /dev/null -
+	# The comments of workloads describe options in longer ones.
+	scripts/prose -v tests/*/*.[ch] |
+		sed -En '/: [0-9]+ words: (What|Who|Whoever|Of|Those|Whether)( |$)/p' | diff /dev/null -
 }

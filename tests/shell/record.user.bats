@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# perf stat record and report of commands: a report prints the same as the session; files are complete or
-# do not exist; broken files are refused. record.host.bats has CPUs.
+# perf stat record and report of commands. A report prints the same as the session. Files are complete or do
+# not exist. Broken files are refused. record.host.bats has CPUs.
 
 load helpers
 load record

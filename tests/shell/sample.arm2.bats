@@ -14,6 +14,10 @@ setup() {
 	set_cpu1 1
 }
 
+teardown_file() {
+	set_cpu1 1
+}
+
 # is_sampled_there : a command that runs on CPU 1 has samples
 is_sampled_there() {
 	taskset 2 "$WORKLOADS/spin" 5000000 || return

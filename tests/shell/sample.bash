@@ -36,9 +36,20 @@ slots_are() {
 	[ "$(slots)" = "$1" ]
 }
 
+# no_sessions : nobody shares any more
+no_sessions() {
+	[ "$(nr_sessions)" = 0 ] || [ -z "$(nr_sessions)" ]
+}
+
 # is_stopped PID
 is_stopped() {
 	grep -q '^[0-9]* ([^)]*) T' "/proc/$1/stat"
+}
+
+# continued PID : it goes on, also where it comes by that step again, and has ended
+continued() {
+	kill -CONT "$1" 2>/dev/null || :
+	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
 }
 
 # verified_quickly : the verifier walks few instructions of a sampling program. Others wait for the session meanwhile:
@@ -71,13 +82,13 @@ samples_of_others() {
 		END { print nr + 0 }' "$file"
 }
 
-# adds_up FILE : samples of all kinds and losses are what the event counted, within half a percent: at each
-# CPU's start and end a part of a period is in the one and not in the other
+# adds_up FILE : samples of all kinds and losses are the event's count, within half a percent. At each CPU's start
+# and end a part of a period is in the one and not in the other
 adds_up() {
 	awk -F '\t' '$1 == "total" { t[$3] = $4 }
 		END {
-			sum = t["kept"] + t["idle"] + t["other"] + t["thinned"]
-			sum += t["table full"] + t["late"] + t["dropped by the kernel"]
+			sum = t["kept"] + t["idle"] + t["mode"] + t["other"] + t["thinned"]
+			sum += t["table full"] + t["late"] + t["dropped by the kernel"] + t["throttled"]
 			if (!t["counted"] || sum < t["counted"] * 0.995 || sum > t["counted"] * 1.005) {
 				print sum " of " t["counted"] > "/dev/stderr"
 				exit 1

@@ -109,13 +109,7 @@ has_samples() {
 	[ "$(samples_of_others "$T/both" "${pids[@]}")" -le "$(strangers 997 pid "${pids[0]}" pid "${pids[1]}")" ]
 }
 
-# continued PID : it goes on, also where it comes by that step again, and has ended
-continued() {
-	kill -CONT "$1" 2>/dev/null || :
-	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
-}
-
-@test "sessions that are stopped harm no other" {
+@test "sessions that are stopped while they sample harm no other" {
 	start_sampler stopped -q -a -F 997 cpu-clock
 	stopped=$sampler_pid
 	kill -STOP "$stopped"
@@ -123,16 +117,6 @@ continued() {
 	sampled -q -a -d 500 -F 499 cpu-clock >"$T/out"
 	adds_up "$T/out"
 	[ "$(total 'table full.nr' "$T/out")" = 0 ]
-	for step in sampler-added sample-event-placed sample-slots-left; do
-		background "$T/held" env PERF_TEST_STOP_AT="$step" "$SAMPLER" -m "$ATTR_MAP" -q -a -d 100 -F 1999 cpu-clock
-		held=$!
-		wait_for is_stopped "$held"
-		# It holds the lock: whoever comes then gives up within a second and names it.
-		fails_with 1 "sampler: ${ATTR_MAP}_lock/tasks is held by process $held (sampler, T (stopped)): nothing is sampled (kill -CONT $held if it is stopped, or end it)" \
-			sampled -q -a -d 100 -F 97 cpu-clock
-		wait_for continued "$held"
-		wait "$held"
-	done
 	kill -CONT "$stopped"
 	end_sampler "$stopped"
 	adds_up "$T/stopped"
@@ -169,7 +153,7 @@ end_stopping() {
 	end_stopping "$one_by_one"
 	adds_up <(awk -F '\t' '$2 == 0' "$T/first")
 	wait_for no_sessions
-	# A dead session leaves two events too fast. Those of the other are there already.
+	# A dead session leaves two events too fast. The events of the other session are there already.
 	start_sampler fast -q -a -F 1999 cpu-clock,page-faults
 	fast=$sampler_pid
 	background "$T/slow" env PERF_TEST_STOP_AT=sample-slot-applied "$SAMPLER" -m "$ATTR_MAP" -q -a -F 499 cpu-clock,page-faults
@@ -182,6 +166,38 @@ end_stopping() {
 	end_stopping "$one_by_one"
 	adds_up <(awk -F '\t' '$2 == 0' "$T/slow")
 	wait_for no_sessions
+}
+
+# users : how many sessions use the only slot
+users() {
+	slots | awk '{ print $3 }'
+}
+
+@test "dead sessions are removed one by one, and no others wait for all of them" {
+	local i dead=() next
+	# They never look for what is to be mended.
+	start_sampler living -N -q -a -F 99 cpu-clock
+	for i in 1 2 3; do
+		start_sampler "dead$i" -N -q -a -F 99 cpu-clock
+		dead+=("$sampler_pid")
+	done
+	kill -KILL "${dead[@]}"
+	wait "${dead[@]}" || :
+	background "$T/next" env PERF_TEST_STOP_AT=sample-table-removed "$SAMPLER" -m "$ATTR_MAP" -q -a -F 99 cpu-clock
+	next=$!
+	wait_for is_stopped "$next"
+	# It has removed one, and none of them needs the event any more.
+	[ "$(users)" = 1 ]
+	refute grep -q '^ready' "$T/next"
+	kill -CONT "$next"
+	wait_for is_stopped "$next"
+	# Two were left when it gave the lock back. It has removed the next one.
+	grep -q '^ready' "$T/next"
+	[ "$(users)" = 2 ]
+	goes_on "$next"
+	goes_on "$next"
+	end_stopping "$next"
+	adds_up <(awk -F '\t' '$2 == 0' "$T/next")
 }
 
 @test "a sampling program is verified in little time" {
@@ -197,8 +213,4 @@ end_stopping() {
 	fails_with 1 "sampler: cpu-clock: $((max + 1)) samples a second are more than the kernel allows ($max, kernel.perf_event_max_sample_rate)" \
 		sampled -d 1 -F $((max + 1)) cpu-clock
 	wait_for no_sessions
-}
-
-no_sessions() {
-	[ "$(nr_sessions)" = 0 ] || [ -z "$(nr_sessions)" ]
 }

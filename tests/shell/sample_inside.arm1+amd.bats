@@ -27,8 +27,8 @@ counted() {
 	awk -F, '$3 ~ /b$/ { nr++; if ($1 != last || $1 < 5000) bad = 1 } { last = $1 } END { exit bad || !nr }' "$T/counts"
 }
 
-# samples_at COLUMN... : while these words of each CPU are written, counts are exact, and each write is a sample or
-# dropped by the kernel, which says so: inside of a kprobe's program. $nr is the number of samples.
+# samples_at COLUMN... : while these words of each CPU are written, counts are exact. Each write is a sample, or
+# the kernel reports that it dropped it: inside of a kprobe's program. $nr is the number of samples.
 samples_at() {
 	local events sampler word words
 	events=$(awk -v columns="$*" '{ n = split(columns, column, " "); for (i = 1; i <= n; i++) print "mem:" $column[i] "/8:w" }' "$T/words")
@@ -59,4 +59,27 @@ samples_at() {
 	# Each sync writes the word twice.
 	[ "$nr" -gt 20 ]
 	refute awk -F, '$2 !~ /^[0-9]+$/ { print; bad = 1 } END { exit !bad }' "$T/keeper"
+}
+
+# missed_in PROGRAM : all samples of a command and its system calls, while this program runs at each of them
+missed_in() {
+	if [ "$PLACE" = amd ]; then
+		sampled -q -a -F 5000 cpu-clock "$WORKLOADS/hooks" "$P" 200 "$1" >"$T/out"
+	else
+		sampled -q -a -c 20011 cycles "$WORKLOADS/hooks" "$P" 200 "$1" >"$T/out"
+	fi
+	grep -E 'kept.nr|dropped by the kernel|counted' "$T/out" >&2
+	adds_up "$T/out"
+}
+
+@test "samples that the kernel drops beside programs of kprobes and tracepoints are found" {
+	P=/sys/fs/bpf/slow
+	mkdir "$P"
+	"$WORKLOADS/progload" "$WORKLOADS/slow.bpf.o" "$P"
+	missed_in slow_tp
+	[ "$(total 'dropped by the kernel.nr' "$T/out")" -gt 100 ]
+	missed_in slow_kprobe
+	# On arm64 the interrupt waits for the end of a kprobe's program.
+	[ "$PLACE" != amd ] || [ "$(total 'dropped by the kernel.nr' "$T/out")" -gt 100 ]
+	rm -r "$P"
 }

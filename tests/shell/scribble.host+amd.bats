@@ -46,6 +46,16 @@ sessions() {
 		bperf list -j --details
 		bperf prune
 	END
+	# They take long on an emulated machine, which has no build with SANITIZE=1 either.
+	[ -z "${PLACE:-}" ] || return 0
+	cat <<-END
+		profile -a -F 499 -e cpu-clock --timeout 200
+		profile -c 1 -e page-faults -s comm,pid,tid,prio -I 30 -- $WORKLOADS/forks 20 1000
+		profile -p $$ -F 1999 -e task-clock,page-faults --stacks sleep 0.1
+		profile -a -F 999 -e cpu-clock -g --for-each-cgroup $name/a,$name/b --timeout 200
+		profile -a -F 999 -e cpu-clock --range 1000-7fffffffffff --ip -j --timeout 100
+		profile -a -F 999 -e cpu-clock -o - --each=64 --timeout 100
+	END
 }
 
 # run_one LINE : it ends by itself, within five minutes, and not by an error of memory or a signal
@@ -53,11 +63,12 @@ run_one() {
 	local status=0 options='--bpf-counters --bpf-attr-map' line=$1
 	case $line in
 	'stat -b '*) options='--bpf-attr-map' ;;
-	bperf*) options='--bpf-attr-map' ;;
+	bperf* | profile*) options='--bpf-attr-map' ;;
 	esac
 	# The options go behind the subcommand.
 	case $line in
 	bperf*) line="$line $options $ATTR_MAP" ;;
+	profile*) line="profile $options $ATTR_MAP ${line#profile }" ;;
 	*) line="stat $options $ATTR_MAP ${line#stat }" ;;
 	esac
 	eval "timeout -k 5 300 $checked $line" >"$2" 2>&1 </dev/null 3>&- || status=$?

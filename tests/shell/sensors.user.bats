@@ -85,7 +85,7 @@ row() {
 
 @test "perf reads only the chips and sensors that an event names" {
 	cd "$SYSFS_PATH/chips/hwmon0"
-	# Whoever opens one of these waits for ever.
+	# A process that opens one of these waits for ever.
 	rm temp1_label temp1_input
 	mkfifo temp1_label temp1_input
 	timeout 60 perf stat -o "$out" -e page-faults:u,duration_time true

@@ -50,7 +50,7 @@ zombies() {
 	nothing_left
 }
 
-@test "targets may fork, execute and end while they are marked" {
+@test "targets may fork, execute and end during the task walk" {
 	local i
 	for ((i = 0; i < 40; i++)); do
 		# each time a little later in their lives
@@ -70,7 +70,7 @@ zombies() {
 	nothing_left
 }
 
-@test "each child that a process forks after it was marked counts" {
+@test "each child that a process forks after the task walk counts" {
 	local delay target run_as=(chrt -f 20)
 	# The counted tasks do not interrupt this session, so both windows open at once.
 	for delay in 0.01 0.023 0.05; do
@@ -93,7 +93,7 @@ zombies() {
 	nothing_left
 }
 
-@test "a task without switches of its own is counted from its marking on" {
+@test "a task without switches of its own is counted from the task walk on" {
 	[[ $(uname -r) != 6.1.* ]] || skip "on 6.1 whoever loads programs waits for ordinary tasks of the kernel"
 	# No ordinary task runs beside this one, so the tasks that start, count and end it have a higher
 	# priority.

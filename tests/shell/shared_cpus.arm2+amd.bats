@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Shared counters of whole CPUs with software events: windows, offline CPUs, and sessions that end, are
-# interrupted or killed, or die while joining or leaving.
+# interrupted, or die at any step.
 
 load helpers
 

@@ -31,8 +31,8 @@ between() {
 		END { print n + 0 }' $tracing/instances/perf_test/trace
 }
 
-# agrees EVENT... -- COMMAND... : the plain and shared counts of each event are equal, except that up to
-# as many shared switches may be missing as there were in between
+# agrees EVENT... -- COMMAND... : the plain and shared counts of each event are equal. Only switches may be
+# missing from the shared count, up to as many as there were in between
 agrees() {
 	local events=() list='' out=$BATS_TEST_TMPDIR/out event plain shared less
 	while [ "$1" != -- ]; do events+=("$1"); list+=,$1,$1b; shift; done

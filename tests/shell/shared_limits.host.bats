@@ -72,7 +72,7 @@ go_on() {
 	[ $status = "$1" ]
 }
 
-@test "a target may end before it is marked" {
+@test "a target may end before the task walk" {
 	local first second
 	"$WORKLOADS/waiter" >"$T/first" 3>&- &
 	first=$!
@@ -163,7 +163,7 @@ END
 	window dies --bpf-counters -e page-faults,cs -p "$gang"
 	kill -KILL "${run_pid[dies]}"
 	wait "${run_pid[dies]}" || :
-	# it cannot see the gang's threads, so it cannot take their marks away
+	# it cannot see the gang's threads, so it cannot take the dead session's scopes off them
 	unshare --fork --pid --mount-proc perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs true 2>"$T/ns.err"
 	clean "$T/ns.err"
 	work
@@ -185,7 +185,7 @@ END
 	nothing_left
 }
 
-@test "more sets of scopes than classes are refused, and leaving sessions find room" {
+@test "more scope sets than there are places are refused, and leaving sessions find room" {
 	sleepers 4000
 	window first --bpf-counters --per-thread -e cs -p $sleepers
 	window second --bpf-counters --per-thread -e cs -p $sleepers
@@ -272,7 +272,7 @@ faults_in() {
 	shared -x, -o "$T/own.out" -e '{cs:u,page-faults}' "$WORKLOADS/faults" 300 2>"$T/own.err"
 	warns_once "$T/own.err" "${text/page-faults/cs:u}"
 	faults_in "$T/own.out" 300 500
-	# What is there already is shared.
+	# Existing parts are shared.
 	shared -x, -o "$T/joins.out" -e "${events%%,*}" "$WORKLOADS/faults" 300 2>"$T/joins.err"
 	[ ! -s "$T/joins.err" ]
 	refute perf bperf verify --bpf-attr-map "$ATTR_MAP" -e page-faults --time 10 2>"$T/verify.err"
@@ -297,7 +297,7 @@ start() {
 	runs[$1]=$!
 }
 
-# settle NR : session NR and the three before count. Those that count by themselves are started again: on a
+# settle NR : session NR and the three before count. A session that counts by itself is started again: on a
 # busy machine, one of four may get no lock within a second.
 settle() {
 	local i
@@ -311,6 +311,11 @@ settle() {
 			wait_for polls "${runs[i]}"
 		done
 	done
+}
+
+# prunes_nothing : no session is left to be removed
+prunes_nothing() {
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 }
 
 @test "too many sets of events or sessions are refused" {
@@ -342,8 +347,8 @@ settle() {
 	same_tables "$T/before"
 	kill -INT "${runs[@]}"
 	wait "${runs[@]}" || :
-	# Of a thousand that leave at once some get no lock within a second: the next run cleans up.
-	shared -e cs true 2>"$T/next.err"
+	# Of a thousand that leave at once some get no lock within a second. A session removes them for half a second.
+	wait_for prunes_nothing
 	nothing_left
 }
 
@@ -363,8 +368,8 @@ settle() {
 	remove_map
 }
 
-@test "too many tasks are refused when marked, and reported when born" {
-	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small born
+@test "too many tasks are refused by the task walk, and reported when they are new" {
+	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small new
 	PERF_TEST_MAX_TASKS=1 window small --bpf-counters -e cs -- sleep infinity
 	sleepers 3000
 	tables >"$T/before"
@@ -381,9 +386,9 @@ END
 	# all of them live at the same time
 	background "$T/t.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/t.out" -e cs \
 		"$WORKLOADS/sleepers" 4000
-	born=$!
+	new=$!
 	wait_for grep -q ready "$T/t.err"
-	end_run $born INT 130
+	end_run $new INT 130
 	cat "$T/t.err"
 	grep -qE '^perf stat: [0-9]+ switches or new tasks were missed: counts may be short$' "$T/t.err"
 	[ "$(grep -c '^perf stat:' "$T/t.err")" = 1 ]

@@ -13,7 +13,7 @@ process=8000000		# gang 2 500000 2: the process
 thread=2000000		# its second thread
 
 # right NAME TIMES : the counts of that session are right if the gang worked so often meanwhile. A task
-# that is preempted in perf_event_exit_task() has ended for us, but maybe not for its plain perf events:
+# that is preempted in perf_event_exit_task() has ended for us, but maybe not for its plain perf events. So
 # if children end, there can be another switch.
 right() {
 	case $1 in

@@ -22,7 +22,7 @@ U=instructions:u
 }
 
 # exits_alike COMMAND... : its context switches counted both ways are equal but for switches in
-# perf_event_exit_task(): such a task has ended for the leader, not for its plain event
+# perf_event_exit_task(). Such a task has ended for the leader, not for its plain event
 exits_alike() {
 	begin_exits "${1##*/}"
 	with_shared context-switches

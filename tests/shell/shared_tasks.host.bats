@@ -19,3 +19,16 @@ requirements() {
 	missing=$(missed events comm gang) extra=$(excess events comm gang)
 	same long 0 page-faults 1000
 }
+
+@test "no CPU is interrupted to count a task that sleeps, and one is for a task that runs" {
+	local sleeps spins
+	background "$T/sleeps" "$WORKLOADS/waiter"
+	sleeps=$!
+	wait_for grep -q ready "$T/sleeps"
+	wait_for grep -q '^State:.S' "/proc/$sleeps/status"
+	PERF_TEST_KILL_AT=synced shared -e page-faults -p "$sleeps" true 2>"$T/sleeps.err"
+	background "$T/spins" "$WORKLOADS/spinfor" 1000
+	spins=$!
+	# Another process may have the CPU at that moment.
+	wait_for killed_at synced shared -e page-faults -p "$spins" true
+}

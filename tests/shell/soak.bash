@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # soak.bash OPTION... : run the soak (tests/workloads/soak.c) with everything that this machine can do: a
-# witness if BPF programs miss switches, -b if there is fentry, and an offline CPU if possible.
+# witness if BPF programs miss switches, -b if there is fentry, and an offline CPU if possible. Sampling takes
+# long on emulated machines: there it is a matter of SOAK_OPTIONS=-m.
 # scripts/soak and test files run it.
 set -euo pipefail
 # shellcheck source=tests/shell/helpers.bash
@@ -11,7 +12,7 @@ set -euo pipefail
 
 options=()
 case ${PLACE:-host} in
-host) options+=(-w) ;;
+host) options+=(-w -m) ;;
 arm1) options+=(-p -a 2) ;;
 arm2) options+=(-p -h) ;;
 amd) options+=(-p) ;;

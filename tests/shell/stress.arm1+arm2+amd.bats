@@ -126,7 +126,7 @@ few_begin() {
 }
 
 # counts_right FILE... : each row, and each pair of rows, is right. Events on another CPU between the
-# beginnings, or the ends, of both ways to count are in only one count: their times tell how long that was.
+# beginnings, or the ends, of both ways to count are in one count only. Their times tell how long that was.
 # Commands begin with their exec. A child that is preempted while its events end has one more plain switch.
 counts_right() {
 	awk -F, -v place="$PLACE" -v missing="$(switches_in_exits)" '

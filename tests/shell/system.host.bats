@@ -136,7 +136,7 @@ requirements() {
 	refused 1 perf stat -C 4095 -e cs true <<-EOF
 	Error:
 	No supported events found.
-	-C 4095: CPU 4095 is offline (online: $(cat /sys/devices/system/cpu/online))
+	-C 4095: there is no CPU 4095 (online: $(cat /sys/devices/system/cpu/online))
 	EOF
 }
 
@@ -278,4 +278,16 @@ levels() {
 		perf stat -a $mode -x, -o "$BATS_TEST_TMPDIR/out" -e duration_time,cpu-clock true
 		[ "$(grep -c duration_time "$BATS_TEST_TMPDIR/out")" = 1 ]
 	done
+}
+
+@test "an ordinary user reads which right is missing, for an event that is printed" {
+	local err=$BATS_TEST_TMPDIR/err
+	publish "$(command -v perf)"
+	sysctl -qn kernel.perf_event_paranoid | grep -qx 2 || skip "kernel.perf_event_paranoid is not 2"
+	refute as_nobody "$public/perf" stat -a true 2>"$err"
+	grep -qx "'context-switches': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 0 (now 2)" "$err"
+	# perf added the 'u' that such a PMU refuses
+	[ -d /sys/bus/event_source/devices/msr ] || skip "no msr here"
+	refute as_nobody "$public/perf" stat -e msr/tsc/ true 2>"$err"
+	grep -qx "'msr/tsc/': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 1 (now 2)" "$err"
 }

@@ -16,8 +16,8 @@ teardown() {
 	end_jobs
 }
 
-# inner FILE : write the test file on standard input to FILE, with the helpers loaded; its tests
-# begin with TEST, because bats takes any line with @test for one of this file
+# inner FILE : write the test file on standard input to FILE, with the helpers loaded. Its tests begin with TEST,
+# because bats takes any line with @test for one of this file
 inner() {
 	{ echo "load $BATS_TEST_DIRNAME/helpers"; sed 's/^TEST/@test/'; } >"$1"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Runs believe only what root, they themselves or trusted users have written: a leader is found by its
-# record in the lock directory, and a path leads to an attr map or is refused.
+# Sessions believe only files of root, their own user, or trusted users. A leader is found by its record in the
+# lock directory, and a path leads to an attr map or is refused.
 
 load helpers
 

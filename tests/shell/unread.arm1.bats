@@ -78,7 +78,7 @@ counts_cycles() {
 	background "$T/load" sh -c 'while :; do "$0" 20; done' "$WORKLOADS/switches"
 	start_run busy -e $pinned -p "${jobs_started[0]}"
 	wait_for has_failed
-	# Those that find no counter are the same for all sessions.
+	# Readings that find no counter are the same for all sessions.
 	shared -x, -o "$T/some.csv" -e $pinned -p "${jobs_started[0]}" --timeout 300 2>"$T/some.err"
 	without=$(without_counter "$T/some.csv" | paste -sd,)
 	background "$T/sleep" sleep 1000

@@ -166,6 +166,35 @@ static void the_other_side_hears_and_may_go(void **state)
 	pipes__close(&pipes);
 }
 
+/* Return: the flags of a descriptor that programs would inherit without FD_CLOEXEC. */
+static int flags_of(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	assert_true(flags >= 0);
+	return flags;
+}
+
+static void no_command_inherits_the_descriptors(void **state)
+{
+	struct pipes pipes;
+	struct control control;
+	char spec[64];
+
+	(void)state;
+	pipes__open(&pipes);
+	assert_int_equal(flags_of(pipes.ctl[0]), FD_CLOEXEC);
+	assert_int_equal(flags_of(pipes.ack[1]), FD_CLOEXEC);
+	/* The other ends are none of its business. */
+	assert_int_equal(flags_of(pipes.ctl[1]), 0);
+	assert_int_equal(flags_of(pipes.ack[0]), 0);
+	snprintf(spec, sizeof(spec), "fd:%d", pipes.ack[0]);
+	assert_int_equal(control__open(&control, spec), 0);
+	assert_int_equal(flags_of(pipes.ack[0]), FD_CLOEXEC);
+	control__close(&control);
+	pipes__close(&pipes);
+}
+
 static void fifos_wait_for_nobody(void **state)
 {
 	char dir[] = "/tmp/control.XXXXXX", *ctl, *ack, *spec;
@@ -246,6 +275,7 @@ int main(void)
 		cmocka_unit_test(some_words_take_something),
 		cmocka_unit_test(unknown_words_are_named),
 		cmocka_unit_test(the_other_side_hears_and_may_go),
+		cmocka_unit_test(no_command_inherits_the_descriptors),
 		cmocka_unit_test(fifos_wait_for_nobody),
 		cmocka_unit_test(specs_that_are_none_are_refused),
 	};

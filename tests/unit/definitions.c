@@ -57,11 +57,11 @@ static struct definitions *read_tree(const char *cpuid, const char *tree)
 	return defs;
 }
 
-/* Return: "TYPE CONFIG CONFIG1 CONFIG2" of an event of a CPU on the PMUs of sysfs-x86, or "". */
-static char *event_of(const char *cpuid, const char *tree, const char *name)
+/* Return: "TYPE CONFIG CONFIG1 CONFIG2" of an event of a CPU on the PMUs of a sysfs tree, or "". */
+static char *event_on(const char *sysfs, const char *cpuid, const char *tree, const char *name)
 {
 	struct definitions *defs = read_tree(cpuid, tree);
-	struct pmus *pmus = data_pmus("x86");
+	struct pmus *pmus = data_pmus(sysfs);
 	struct evlist *list = evlist__new();
 	struct parse_error error = {};
 	char *text;
@@ -80,6 +80,11 @@ static char *event_of(const char *cpuid, const char *tree, const char *name)
 	pmus__delete(pmus);
 	definitions__delete(defs);
 	return text;
+}
+
+static char *event_of(const char *cpuid, const char *tree, const char *name)
+{
+	return event_on("x86", cpuid, tree, name);
 }
 
 #define ICELAKE "GenuineIntel-6-6A-6"
@@ -184,6 +189,50 @@ static void the_first_matching_line_counts(void **state)
 	}
 }
 
+#define ZEN "AuthenticAMD-26-44-0"
+#define NEO "0x00000000411fd991"
+
+/* The files have the forms of AMD's and of arm64's in Linux 6.12's pmu-events; names and codes are made up. */
+static void other_vendors_events_have_their_codes(void **state)
+{
+	static const struct {
+		const char *sysfs, *cpuid, *tree, *name, *event;
+	} rows[] = {
+		{"amd", ZEN, "vendors", "zx_retired_ops", "4 0xc1 0 0"},
+		{"amd", ZEN, "vendors", "zx_empty_slots.stalled", "4 0x100001ea0 0 0"},
+		{"amd", ZEN, "vendors", "zx_l3_lookups.missed", "11 0x303c00000000104 0 0"},
+		{"amd", ZEN, "vendors", "amd_df/zx_dram_beats_1/", "10 0xf00fe5f 0 0"},
+		{"amd", ZEN, "vendors", "zx_umc_clock", "12 0 0 0"},
+		{"amd", ZEN, "vendors", "zx_umc_slots.write", "12 0x214 0 0"},
+		{"amd", ZEN, "vendors", "amd_umc_1/zx_umc_slots.write/", "13 0x214 0 0"},
+		{"arm64", NEO, "vendors-arm64", "stall_slot", "8 0x3f 0 0"},
+		{"arm64", NEO, "vendors-arm64", "STALL_BACKEND_MEM:u", "8 0x4005 0 0"},
+		{"arm64", NEO, "vendors-arm64", "armv8_neo/l1d_cache_rd/", "8 0x40 0 0"},
+		{"arm64", NEO, "vendors-arm64", "neo_evictions", "8 0x120 0 0"},
+		/* a template alone is no event */
+		{"arm64", "0x00000000410fd980", "vendors-arm64", "stall_slot", ""},
+		{"arm64", NEO, "vendors-arm64", "zx_mesh_missed", "20 0x10005 0 0"},
+		{"arm64", NEO, "vendors-arm64", "arm_cmn_1/zx_mesh_missed,nodeid=8/",
+		 "21 0x800010005 0 0"},
+		{"arm64", NEO, "vendors-arm64", "zx_mesh_elsewhere", ""},
+		{"arm64", NEO, "vendors-arm64", "zx_ddr.reads", "26 0x2a 0 0"},
+		{"arm64", NEO, "vendors-arm64", "neo_ddr_writes", "24 0x81 0 0"},
+		{"arm64", NEO, "vendors-arm64", "hisi_sccl3_ddrc1/neo_ddr_writes/", "25 0x81 0 0"},
+		{"arm64", NEO, "vendors-arm64", "smmuv3_pmcg/transaction/", "22 0x1 0 0"},
+		{"arm64", NEO, "vendors-arm64", "smmuv3_pmcg_2a000/transaction,filter_enable=1/",
+		 "23 0x1 0x200000000 0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *event = event_on(rows[i].sysfs, rows[i].cpuid, rows[i].tree, rows[i].name);
+
+		if (strcmp(event, rows[i].event))
+			fail_msg("%s is %s", rows[i].name, event);
+		free(event);
+	}
+}
+
 static void events_keep_scales_and_packages(void **state)
 {
 	struct definitions *defs = read_tree(ICELAKE, "metrics");
@@ -284,6 +333,7 @@ int main(void)
 		cmocka_unit_test(events_are_those_of_the_cpu),
 		cmocka_unit_test(fixed_counters_have_usable_codes),
 		cmocka_unit_test(the_first_matching_line_counts),
+		cmocka_unit_test(other_vendors_events_have_their_codes),
 		cmocka_unit_test(events_keep_scales_and_packages),
 		cmocka_unit_test(kinds_of_cores_have_events_of_their_own),
 		cmocka_unit_test(files_override_built_in_metrics),

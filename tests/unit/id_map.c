@@ -91,7 +91,7 @@ static void nobody_can_choose_numbers_of_one_slot(void **state)
 	assert_true(inverse(FORMER) * FORMER == 1);
 	for (int i = 0; i < NR; i++)
 		assert_int_equal(id_map__set(&map, (i + 1) * inverse(FORMER), i), 0);
-	/* Those of a random half of all slots are 40 or so; one in 10^20 of such halves has 250. */
+	/* The longest run of a random half of all slots is 40 or so; one in 10^20 of such halves has 250. */
 	assert_in_range(longest_run(&map), 1, NR / 4);
 	id_map__clear(&map);
 }

@@ -431,10 +431,12 @@ static const struct event asked_events[] = {
 	{"cpu-cycles", HW(CPU_CYCLES), NULL, .values = {{2, 4, 4}}},
 };
 
-static char *print_asked(struct stat_config config, const struct metric_def *defs, int nr)
+static char *print_asked(struct stat_config config, const char *cgroup,
+			 const struct metric_def *defs, int nr)
 {
 	struct evlist *list = make_list(asked_events, ARRAY_SIZE(asked_events), NULL);
-	struct metric_scope scope = {.evlist = list};
+	const struct cgroup *of = cgroup ? cgroup_named(cgroup) : NULL;
+	struct metric_scope scope = {.evlist = list, .cgroup = of};
 	struct evsel *evsel;
 	char *text = NULL;
 	struct stat *stat;
@@ -442,6 +444,7 @@ static char *print_asked(struct stat_config config, const struct metric_def *def
 	int i;
 
 	evlist__for_each(list, evsel, i) {
+		evsel->cgroup = of;
 		evsel->metric_id = strdup(evsel->name);
 		assert_non_null(evsel->metric_id);
 	}
@@ -449,7 +452,8 @@ static char *print_asked(struct stat_config config, const struct metric_def *def
 	stat = stat__new(&config, list);
 	for (i = 0; i < nr; i++)
 		assert_int_equal(stat__add_metric(stat, metric__new(&defs[i], &scope)), 0);
-	assert_int_equal(stat__add_repeat(stat, &times), 0);
+	for (i = 0; i < config.options.run_count; i++)
+		assert_int_equal(stat__add_repeat(stat, &times), 0);
 	assert_int_equal(stat__print(stat), 0);
 	stat__delete(stat);
 	fclose(config.env.output);
@@ -462,7 +466,7 @@ static char *print_asked(struct stat_config config, const struct metric_def *def
 static void requested_metrics_are_printed(void **state)
 {
 	struct stat_config config = standard;
-	char *text = rows_of(print_asked(config, asked, ARRAY_SIZE(asked)));
+	char *text = rows_of(print_asked(config, NULL, asked, ARRAY_SIZE(asked)));
 
 	(void)state;
 	assert_string_equal(
@@ -475,7 +479,7 @@ static void requested_metrics_are_printed(void **state)
 		"                 2      cpu-cycles                      " NO_METRIC "\n");
 	free(text);
 	config.options.csv_sep = ",";
-	text = print_asked(config, asked, ARRAY_SIZE(asked));
+	text = print_asked(config, NULL, asked, ARRAY_SIZE(asked));
 	assert_string_equal(text, "1,,a,4,100.00,0.2,CPUs  CPUs_utilized\n"
 				  ",,,,,2.00,instances\n"
 				  ",4,100.00,,,,TopdownL1\n"
@@ -486,13 +490,41 @@ static void requested_metrics_are_printed(void **state)
 	free(text);
 	config.options.csv_sep = NULL;
 	config.options.json = true;
-	text = print_asked(config, asked, 2);
+	text = print_asked(config, NULL, asked, 2);
 	assert_non_null(strstr(
 		text,
 		"{\"event-runtime\" : 4, \"pcnt-running\" : 100.00, \"metricgroup\" : \"TopdownL1\"}\n"
 		"{\"metric-value\" : \"25.000000\", \"metric-unit\" : \"%  tma_backend_bound\"}\n"
 		"{\"metric-value\" : \"25.000000\", \"metric-unit\" : \"%  tma_retiring\"}\n"));
 	free(text);
+}
+
+/* The lines of further metrics have as many fields as those of their events. */
+static void further_metrics_have_empty_fields(void **state)
+{
+	static const struct {
+		const char *cgroup;
+		int repeats;
+		const char *text;
+	} rows[] = {
+		{NULL, 1, "1,,a,4,100.00,0.2,CPUs  CPUs_utilized\n,,,,,2.00,instances\n"},
+		{"x", 1, "1,,a,x,4,100.00,0.2,CPUs  CPUs_utilized\n,,,,,,2.00,instances\n"},
+		{NULL, 2, "1,,a,0.00%,4,100.00,0.2,CPUs  CPUs_utilized\n,,,,,,2.00,instances\n"},
+		{"x", 2, "1,,a,x,0.00%,4,100.00,0.2,CPUs  CPUs_utilized\n,,,,,,,2.00,instances\n"},
+	};
+	struct stat_config config = standard;
+	char *text;
+	size_t i;
+
+	(void)state;
+	config.options.csv_sep = ",";
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		config.options.run_count = rows[i].repeats;
+		text = print_asked(config, rows[i].cgroup, &asked[3], 3);
+		if (strncmp(text, rows[i].text, strlen(rows[i].text)))
+			fail_msg("%zu: %s", i, text);
+		free(text);
+	}
 }
 
 static void bad_definitions_are_skipped(void **state)
@@ -686,6 +718,7 @@ int main(void)
 		cmocka_unit_test(default_metrics_survive_without_pmu),
 		cmocka_unit_test(thresholds_set_colours),
 		cmocka_unit_test(requested_metrics_are_printed),
+		cmocka_unit_test(further_metrics_have_empty_fields),
 		cmocka_unit_test(bad_definitions_are_skipped),
 		cmocka_unit_test(classic_ratios_are_printed),
 		cmocka_unit_test(second_ratios_are_for_people),

@@ -14,8 +14,10 @@
 #include "said.h"
 #include "util/defs/definitions.h"
 #include "util/event/evlist.h"
+#include "util/event/tool_values.h"
 #include "util/metric/metric_groups.h"
 #include "util/metric/metric_request.h"
+#include "util/target/target.h"
 
 struct world {
 	struct definitions *defs;
@@ -28,7 +30,7 @@ struct world {
 static double literal_of(const struct target *target, const char *name)
 {
 	(void)target;
-	return !strcmp(name, "smt_on") ? 1 : NAN;
+	return !strcmp(name, "smt_on") ? 1 : !strcmp(name, "slots") ? 8 : NAN;
 }
 
 static void make_world(struct world *world, const char *tree, const char *definitions)
@@ -216,6 +218,99 @@ static void cores_use_events_of_other_pmus(void **state)
 	compare_sets(rows, ARRAY_SIZE(rows), "hybrid", "vendors");
 }
 
+#define ZEN "AuthenticAMD-26-44-0"
+
+/* Metrics in the forms of AMD's and arm64's files. */
+static void other_vendors_metrics_find_their_events(void **state)
+{
+	static const struct request_row amd[] = {
+		{"zx_wrong_rate", .sets = "1:{zx_wrong_branches zx_retired_branches}"},
+		{"zx_front_bound", .sets = "1:{zx_empty_slots.from_front zx_cycles_running}"},
+		{"zx_other_bound",
+		 .sets = "1:{zx_empty_slots.from_front zx_cycles_running cpu/zx_empty_slots.stalled,cmask=0x1/}"},
+		{"zx_l3_miss_share", .sets = "1:{zx_l3_lookups.missed zx_l3_lookups.all}"},
+		{"zx_to_dram", .sets = "1:zx_dram_beats_0 zx_dram_beats_1"},
+		{"zx_umc_bus",
+		 .sets = "1:{zx_umc_slots.all zx_umc_clock} {zx_umc_slots.all zx_umc_clock}"},
+		{"zx_umc_write_rate",
+		 .sets = "1:zx_umc_slots.write zx_umc_slots.write duration_time"},
+	};
+	static const struct request_row neo[] = {
+		{"kept_share", .sets = "1:{op_retired op_spec stall_slot cpu_cycles}"},
+		{"front_share", .sets = "1:{stall_slot_frontend stall_slot cpu_cycles}"},
+		{"neo_memory_stalls", .sets = "1:{STALL_BACKEND_MEM CPU_CYCLES}"},
+		{"neo_by_slots", .sets = "1:{INST_RETIRED CPU_CYCLES}"},
+		{"neo_ddr_bytes",
+		 .sets = "1:{neo_ddr_reads neo_ddr_writes} {neo_ddr_reads neo_ddr_writes}"},
+		{"zx_mesh_miss_share",
+		 .sets = "1:{zx_mesh_missed zx_mesh_looked_up} {zx_mesh_missed zx_mesh_looked_up}"},
+		{"zx_ddr_read.all", .sets = "1:zx_ddr.reads"},
+	};
+	static const struct request_row later_neo[] = {
+		{"front_share", .sets = "1:{stall_slot_frontend cpu_cycles}"},
+	};
+
+	(void)state;
+	setenv("PERF_CPUID", ZEN, 1);
+	compare_sets(amd, ARRAY_SIZE(amd), "amd", "vendors");
+	setenv("PERF_CPUID", "0x00000000410fd990", 1);
+	compare_sets(neo, ARRAY_SIZE(neo), "arm64", "vendors-arm64");
+	setenv("PERF_CPUID", "0x00000000410fd993", 1);
+	compare_sets(later_neo, ARRAY_SIZE(later_neo), "arm64", "vendors-arm64");
+}
+
+/* Return: the number of metrics in files; each finds all of its events. */
+static int resolve_all(const char *cpuid, const char *tree, const char *definitions)
+{
+	const struct metric_def *def = NULL;
+	struct world world;
+	int nr = 0;
+
+	setenv("PERF_CPUID", cpuid, 1);
+	make_world(&world, tree, definitions);
+	while ((def = definitions__next_metric(world.defs, def))) {
+		struct metric_requests requests = {};
+
+		/* of perf itself, and of a mesh that is not here */
+		if (strncmp(def->name, "zx_", 3) && strncmp(def->name, "neo_", 4) &&
+		    !strstr(def->name, "_share"))
+			continue;
+		if (!strcmp(def->name, "zx_mesh_other_share"))
+			continue;
+		if (metric_requests__add(&requests, def->name, &world.options) ||
+		    metric_requests__add_events(&requests, world.list, &world.options) ||
+		    !requests.nr)
+			fail_msg("%s", def->name);
+		metric_requests__clear(&requests);
+		nr++;
+	}
+	end_world(&world);
+	return nr;
+}
+
+static void all_metrics_of_other_vendors_resolve(void **state)
+{
+	(void)state;
+	assert_int_equal(resolve_all(ZEN, "amd", "vendors"), 8);
+	/* front_share is defined twice: the processor's formula replaces that of all */
+	assert_int_equal(resolve_all("0x00000000410fd990", "arm64", "vendors-arm64"), 7);
+}
+
+/* The PMU of the cores has another name on each machine with a device tree. */
+static void slots_are_those_of_the_cores(void **state)
+{
+	char *path = data_path("sysfs-arm64");
+	struct target target = {};
+	uint64_t slots;
+
+	(void)state;
+	setenv("SYSFS_PATH", path, 1);
+	assert_int_equal(tool__value(TOOL_SLOTS, &target, &slots), 0);
+	assert_int_equal(slots, 8);
+	unsetenv("SYSFS_PATH");
+	free(path);
+}
+
 /* A metric that cannot be counted here costs itself, not the others of -M. */
 static void bad_metrics_cost_only_themselves(void **state)
 {
@@ -314,6 +409,9 @@ int main(void)
 		cmocka_unit_test(rows_of_modified_metrics_say_so),
 		cmocka_unit_test(kinds_of_cores_have_separate_sets),
 		cmocka_unit_test(cores_use_events_of_other_pmus),
+		cmocka_unit_test(other_vendors_metrics_find_their_events),
+		cmocka_unit_test(all_metrics_of_other_vendors_resolve),
+		cmocka_unit_test(slots_are_those_of_the_cores),
 		cmocka_unit_test(bad_metrics_cost_only_themselves),
 		cmocka_unit_test(names_are_labels),
 		cmocka_unit_test(messages_name_uncountable_metrics),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "said.h"
@@ -511,6 +512,7 @@ static void test_json_has_an_object_a_line(void **state __unused)
 	world->options.is_caller = true;
 	world->account.kept = (struct sample_sum){10, 1000};
 	world->account.counted = 1000;
+	world->account.thinned = 42;
 	world->account.lost[SAMPLE_LOST_TABLE].nr = 3;
 	text = rest = print(world);
 	while ((line = strsep(&rest, "\n")) && *line) {
@@ -524,6 +526,9 @@ static void test_json_has_an_object_a_line(void **state __unused)
 			struct json_object *account = json_object_object_get(object, "account");
 			struct json_object *lost = json_object_object_get(account, "lost");
 
+			assert_int_equal(
+				json_object_get_int(json_object_object_get(account, "thinned")),
+				42);
 			assert_int_equal(json_object_get_int(json_object_object_get(
 						 json_object_object_get(lost, "table"), "samples")),
 					 3);
@@ -535,6 +540,74 @@ static void test_json_has_an_object_a_line(void **state __unused)
 	}
 	assert_int_equal(nr, 4);
 	free(text);
+	end(world);
+}
+
+static void test_a_priority_that_nobody_saw_is_unknown(void **state __unused)
+{
+	struct world *world = begin(VIEW_LIST, "prio", 0);
+	char *text;
+
+	for (int prio = 120; prio; prio = prio == 120 ? SAMPLE_PRIO_UNKNOWN : 0) {
+		struct sample_entry sample = entry(1, prio == 120 ? 300 : 100);
+
+		sample.prio = prio;
+		assert_int_equal(samples__add(&world->samples, &sample), 0);
+	}
+	world->options.format = FORMAT_CSV;
+	text = print(world);
+	assert_non_null(strstr(text, "cycles,75.0000,1,300,120\n"));
+	assert_non_null(strstr(text, "cycles,25.0000,1,100,[unknown]\n"));
+	free(text);
+	world->options.format = FORMAT_JSON;
+	text = print(world);
+	assert_non_null(strstr(text, "\"prio\": 120}"));
+	assert_non_null(strstr(text, "\"prio\": null}"));
+	free(text);
+	end(world);
+}
+
+/* --- memory --- */
+
+#define MANY_STACKS 1000000
+#define MANY_FRAMES 20
+
+/* A key with 20 places has 144 bytes; 215 were measured with the rest. Arrays that double may need more. */
+#ifdef __SANITIZE_ADDRESS__
+#define BYTES_EACH 600 /* and 256 MB of freed memory, which the sanitizer keeps */
+#else
+#define BYTES_EACH 300
+#endif
+
+static long peak_kb(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+/* Each bit of a number is a call of one of two functions. */
+static void test_a_million_different_stacks_take_few_bytes_each(void **state __unused)
+{
+	struct world *world =
+		begin(VIEW_STACKS, "comm,sym", SAMPLE_PROCESS | SAMPLE_USER_STACK | SAMPLE_COMM);
+	struct sample_entry sample = entry(1, 100);
+	uint64_t ips[MANY_FRAMES], sum = 0;
+	long before = peak_kb();
+
+	sample.user_ips = ips;
+	sample.nr_user = MANY_FRAMES;
+	for (int i = 0; i < MANY_STACKS; i++) {
+		for (int bit = 0; bit < MANY_FRAMES; bit++)
+			ips[bit] = i >> bit & 1 ? AT(alpha) + 1 : AT(beta) + 1;
+		assert_int_equal(samples__add(&world->samples, &sample), 0);
+	}
+	assert_in_range(peak_kb() - before, 0, MANY_STACKS / 1024 * BYTES_EACH);
+	assert_int_equal(world->samples.keys.nr, MANY_STACKS);
+	for (int i = 0; i < MANY_STACKS; i++)
+		sum += world->samples.sums[i].weight;
+	assert_int_equal(sum, 100ULL * MANY_STACKS);
 	end(world);
 }
 
@@ -572,18 +645,80 @@ static void test_losses_are_named_with_their_part_of_the_count(void **state __un
 		.counted = 1000000000,
 		.lost = {[SAMPLE_LOST_TABLE] = {40, 4000000}, [SAMPLE_LOST_THROTTLE] = {1, 0}},
 		.truncated = {5, 1000000},
+		.thinned = 2000000,
 		.enabled_ns = 1000,
 		.running_ns = 500,
+		.absent_ns = 1234400000,
+		.failed_reads = 1,
 	};
 	char *text = account_text(evsel, &account);
 
 	assert_string_equal(
 		text,
 		"# 12,345 samples stand for 99.6 % of cpu-clock (996 of 1,000 msec)\n"
+		"# not enough for another sample yet: 0.2 % of the count\n"
 		"# lost: more distinct samples than the tables hold, 40 samples, 0.4 % of the count\n"
 		"# lost: the kernel throttled the event, 1 time\n"
+		"# lost: the event could not be opened again, 1,234 msec of CPU time\n"
+		"# 1 reading of the count failed: it may be short\n"
 		"# stacks cut because they are too deep: 5 samples, 0.1 % of the count\n"
 		"# multiplexed: counted 50.0 % of the time\n");
+	free(text);
+	evsel__delete(evsel);
+}
+
+static void test_modes_that_a_clock_excludes_are_no_losses(void **state __unused)
+{
+	const struct mode {
+		unsigned int user, kernel;
+		const char *text;
+	} modes[] = {{0, 1, "kernel mode"}, {1, 0, "user mode"}, {1, 1, "user and kernel mode"}};
+	const struct sample_account account = {
+		.kept = {300, 300000000},
+		.idle = {200, 200000000},
+		.mode = {400, 400000000},
+		.counted = 1000000000,
+		.unseen = 100000000,
+		.thinned = 400000, /* 0.0 % */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+					       .config = PERF_COUNT_SW_CPU_CLOCK,
+					       .exclude_user = modes[i].user,
+					       .exclude_kernel = modes[i].kernel};
+		struct evsel *evsel = evsel__new(&attr, "clock");
+		char *text = account_text(evsel, &account), *expected;
+
+		assert_true(
+			asprintf(&expected,
+				 "# 300 samples stand for 75.0 %% of clock (300 of 400 msec)\n"
+				 "# left out: the idle task: 200 samples, 20.0 %% of the count\n"
+				 "# left out: %s: 400 samples, 40.0 %% of the count\n"
+				 "# %s (not permitted to sample), or lost: 10.0 %% of the count\n",
+				 modes[i].text, modes[i].text) > 0);
+		assert_string_equal(text, expected);
+		free(expected);
+		free(text);
+		evsel__delete(evsel);
+	}
+}
+
+static void test_throttling_has_its_part_of_the_count(void **state __unused)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+				       .config = PERF_COUNT_HW_CPU_CYCLES};
+	struct evsel *evsel = evsel__new(&attr, "cycles");
+	struct sample_account account = {
+		.kept = {54, 5400},
+		.counted = 10000,
+		.lost = {[SAMPLE_LOST_THROTTLE] = {46, 4600}},
+	};
+	char *text = account_text(evsel, &account);
+
+	assert_string_equal(
+		text, "# 54 samples stand for 54.0 % of cycles (5,400 of 10,000)\n"
+		      "# lost: the kernel throttled the event, 46 samples, 46.0 % of the count\n");
 	free(text);
 	evsel__delete(evsel);
 }
@@ -645,8 +780,12 @@ int main(void)
 		cmocka_unit_test(test_stacks_of_the_kernel_lie_above_those_of_user_space),
 		cmocka_unit_test(test_most_stacks_with_one_frame_are_noticed),
 		cmocka_unit_test(test_json_has_an_object_a_line),
+		cmocka_unit_test(test_a_priority_that_nobody_saw_is_unknown),
+		cmocka_unit_test(test_a_million_different_stacks_take_few_bytes_each),
 		cmocka_unit_test(test_digits_are_grouped),
 		cmocka_unit_test(test_losses_are_named_with_their_part_of_the_count),
+		cmocka_unit_test(test_modes_that_a_clock_excludes_are_no_losses),
+		cmocka_unit_test(test_throttling_has_its_part_of_the_count),
 		cmocka_unit_test(test_an_interval_has_its_own_account),
 		cmocka_unit_test(test_losses_that_become_smaller_are_no_losses_of_an_interval),
 	};

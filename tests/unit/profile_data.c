@@ -254,7 +254,7 @@ struct state {
 	char comm[16];
 	int nr_samples;
 	uint64_t weight;
-	/* Of single samples. */
+	/* The parts of single samples. */
 	bool has_times;
 	uint64_t last_ns;
 	uint64_t nr_lost;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DYING 2 /* token of the session that dies */
+#define DYING  2 /* token of the session that dies */
+#define CLOSER 4 /* and 5: tokens of commands that are sessions while they close events, by turns */
 
 /* The world around a registry. */
 struct world {
@@ -21,6 +22,7 @@ struct world {
 	bool is_bound;	   /* the dying session has scopes */
 	bool is_lock_held; /* another process holds the protocol's lock */
 	bool is_followed;
+	int nr_closers;
 };
 
 static bool fake_is_alive(void *ctx, __u32 token)
@@ -290,14 +292,39 @@ static void full_tables_refuse_only_the_next_session(void **state)
 	check(world);
 }
 
-/* Repair like the next session, which closes leftover events at once or, while it counts, later. */
+/* One holding of the lock, and what follows it. A command that is no session becomes one to close events. */
+static void hold_as(struct world *world, int self, int dead)
+{
+	const struct registry_io io = io_of(world);
+	struct reg_session closer = {};
+	int session = self;
+
+	if (dead >= 0)
+		registry__forget(world->reg, &io, dead);
+	registry__repair(world->reg, &io, self);
+	if (self < 0 && registry__has_unclosed(world->reg)) {
+		closer.token = CLOSER + world->nr_closers++ % 2;
+		world->dead[closer.token] = false;
+		session = registry__add_session(world->reg, &io, &closer);
+		registry__repair(world->reg, &io, session);
+	}
+	if (session >= 0)
+		registry__close(world->reg, &io, session);
+	if (session != self)
+		registry__remove(world->reg, &io, session);
+}
+
+/* Repair like the next session: each dead one in a holding of its own. */
 static void repair_as(struct world *world, int self)
 {
 	const struct registry_io io = io_of(world);
+	int dead = -1;
 
-	registry__repair(world->reg, &io, self);
-	if (self >= 0)
-		registry__close(world->reg, &io, self);
+	/* Commands before this one have ended, or died. */
+	world->dead[CLOSER] = world->dead[CLOSER + 1] = true;
+	hold_as(world, self, -1);
+	while (registry__find_dead(world->reg, &io, &dead))
+		hold_as(world, self, dead);
 }
 
 static void a_dead_session_is_removed_with_its_events(void **state)
@@ -329,6 +356,46 @@ static void a_dead_session_stays_until_its_scopes_are_gone(void **state)
 	repair_as(world, b);
 	assert_int_equal(nr_events(world), 0);
 	assert_int_equal(registry__nr_sessions(world->reg), 1);
+	check(world);
+}
+
+static void each_dead_session_goes_by_itself(void **state)
+{
+	struct world *world = *state;
+	const struct registry_io io = io_of(world);
+	int a = add_session(world, 1), b = add_session(world, 6), c = add_session(world, 7),
+	    dead = -1;
+
+	join(world, a, 7);
+	join(world, b, 8);
+	join(world, c, 9);
+	world->dead[6] = world->dead[7] = true;
+	for (int nr = 2; nr; nr--) {
+		assert_int_equal(nr_events(world), 1 + nr);
+		assert_int_equal(registry__nr_sessions(world->reg), 1 + nr);
+		assert_int_not_equal(registry__find_dead(world->reg, &io, &dead), 0);
+		hold_as(world, a, dead);
+	}
+	assert_int_equal(registry__find_dead(world->reg, &io, &dead), 0);
+	assert_int_equal(nr_events(world), 1);
+	assert_int_equal(registry__nr_sessions(world->reg), 1);
+	check(world);
+}
+
+static void a_command_closes_nothing_before_it_is_a_session(void **state)
+{
+	struct world *world = *state;
+	const struct registry_io io = io_of(world);
+	int a = add_session(world, 1), slot = join(world, a, 7), dead = -1;
+
+	world->dead[1] = true;
+	assert_int_equal(registry__find_dead(world->reg, &io, &dead), 1);
+	registry__forget(world->reg, &io, dead);
+	registry__repair(world->reg, &io, -1);
+	assert_true(world->has_event[slot] && registry__has_unclosed(world->reg));
+	hold_as(world, -1, -1);
+	assert_int_equal(nr_events(world), 0);
+	assert_int_equal(registry__nr_sessions(world->reg), 0);
 	check(world);
 }
 
@@ -431,7 +498,7 @@ static void an_event_that_followers_may_have_found_stays_until_they_attach(void 
 	leave(world, a, slot);
 	assert_true(world->has_event[slot]);
 	assert_false(world->is_announced[slot]);
-	assert_true(registry__has_marked(world->reg));
+	assert_true(registry__has_unclosed(world->reg));
 	repair_as(world, b);
 	assert_true(world->has_event[slot]);
 	/* The other process has attached its followers. */
@@ -439,7 +506,7 @@ static void an_event_that_followers_may_have_found_stays_until_they_attach(void 
 	world->is_followed = true;
 	repair_as(world, b);
 	assert_int_equal(world->reg->event[slot].state, REG_READY);
-	assert_false(registry__has_marked(world->reg));
+	assert_false(registry__has_unclosed(world->reg));
 	world->is_followed = false;
 	repair_as(world, b);
 	assert_int_equal(nr_events(world), 0);
@@ -544,6 +611,8 @@ int main(void)
 		TEST(full_tables_refuse_only_the_next_session),
 		TEST(a_dead_session_is_removed_with_its_events),
 		TEST(a_dead_session_stays_until_its_scopes_are_gone),
+		TEST(each_dead_session_goes_by_itself),
+		TEST(a_command_closes_nothing_before_it_is_a_session),
 		TEST(a_stopped_opener_keeps_its_slots),
 		TEST(a_stopped_closer_keeps_only_its_slots),
 		TEST(slots_freed_one_by_one_can_be_used_at_once),

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rates of sampling events for all sessions, keys of samples, stacks that programs overwrite, ranges, and single samples. */
+#include "tests/unit/event_data.h"
 #include "util/event/evsel.h"
 #include "util/lib/address_ranges.h"
 #include "util/lib/util.h"
+#include "util/sample/sample_account.h"
 #include "util/sample/sample_ranges.h"
 #include "util/sample/sample_rate.h"
 #include "util/sample/sample_singles.h"
 #include "util/sample/sample_table.h"
+#include "util/sample/sampler_internal.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -75,6 +78,18 @@ static struct sample_rate choose(uint32_t type, uint64_t config, enum sample_rat
 	assert_int_equal(sample_rate__choose(evsel, kind, rate, &out), err);
 	evsel__delete(evsel);
 	return out;
+}
+
+static void cycles_have_the_period_of_the_fastest_cpu(void **state __unused)
+{
+	char *sysfs = data_path("sysfs-biglittle");
+	struct sample_rate rate;
+
+	setenv("SYSFS_PATH", sysfs, 1);
+	rate = choose(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, SAMPLE_BY_FREQ, 1000, 0);
+	unsetenv("SYSFS_PATH");
+	free(sysfs);
+	assert_int_equal(rate.value, 2900000);
 }
 
 static void clocks_and_cycles_have_periods(void **state)
@@ -305,7 +320,7 @@ static void ranges_without_room_change_nothing(void **state)
 
 static void single_samples_belong_to_their_rows(void **state)
 {
-	/* Of two CPUs with two halves each, the last half. */
+	/* The last half of two CPUs with two halves each. */
 	struct sample_record records[4][4] = {
 		[3] = {{10, 1, 5, 0}, {20, 2, 2047, 0}, {30, 3, 5, 0}, {40, 4, SAMPLE_ROWS, 0}}};
 	struct sample_singles singles = {.nr_cpus = 2, .size = 4, .records = records[0]};
@@ -345,11 +360,68 @@ static void single_samples_belong_to_their_rows(void **state)
 	free(table);
 }
 
+/* --- losses --- */
+
+/* Return: the account of an event of one CPU that counted 1,000, by samples of 10 */
+static struct sample_account account_of(struct sampled_event *event)
+{
+	struct sampler sampler = {.events = event, .nr_events = 1, .object.nr_cpus = 1};
+	struct sample_account account;
+
+	sampler.tables = calloc(1, sizeof(*sampler.tables));
+	event->rate = 10;
+	event->is_periodic = true;
+	event->takes_idle = true;
+	event->sum.counter = event->sum.enabled_ns = event->sum.running_ns = 1000;
+	sample_account__get(&sampler, 0, &account);
+	free(sampler.tables);
+	return account;
+}
+
+static void throttling_takes_time_of_clocks(void **state __unused)
+{
+	struct sampled_event event = {
+		.is_clock = true,
+		.sum = {.seen.all = {30, 300}, .gaps = {.ns = 550, .weight = 50}},
+		.stopped = 123,
+	};
+	struct sample_account account = account_of(&event);
+
+	assert_int_equal(account.lost[SAMPLE_LOST_THROTTLE].weight, 500);
+	assert_int_equal(account.lost[SAMPLE_LOST_THROTTLE].nr, 50);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 200);
+	assert_int_equal(account.counted, 1000);
+	/* no more than is missing */
+	event.sum.seen.all = (struct sample_count){80, 800};
+	account = account_of(&event);
+	assert_int_equal(account.lost[SAMPLE_LOST_THROTTLE].weight, 200);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].nr, 0);
+}
+
+static void throttling_hides_counts_of_hardware(void **state __unused)
+{
+	struct sampled_event event = {
+		.stops_throttled = true,
+		.sum = {.seen.all = {80, 800}, .gaps = {.ns = 550, .weight = 50}},
+		.stopped = 777.7,
+	};
+	struct sample_account account = account_of(&event);
+
+	assert_int_equal(account.counted, 1777);
+	assert_int_equal(account.lost[SAMPLE_LOST_THROTTLE].weight, 777);
+	assert_int_equal(account.lost[SAMPLE_LOST_THROTTLE].nr, 77);
+	/* The event counted 200 that no sample has, which is another matter. */
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 200);
+	event.stopped = -5; /* the end of a gap came earlier than the rate has it */
+	assert_int_equal(account_of(&event).counted, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shortest_period_of_a_cpu_counts),
 		cmocka_unit_test(the_highest_frequency_counts),
+		cmocka_unit_test(cycles_have_the_period_of_the_fastest_cpu),
 		cmocka_unit_test(clocks_and_cycles_have_periods),
 		cmocka_unit_test(a_key_has_its_parts_and_no_other),
 		cmocka_unit_test(only_a_key_of_all_its_words_has_a_form),
@@ -359,6 +431,8 @@ int main(void)
 		cmocka_unit_test(an_address_is_in_the_ranges_of_its_sessions),
 		cmocka_unit_test(ranges_without_room_change_nothing),
 		cmocka_unit_test(single_samples_belong_to_their_rows),
+		cmocka_unit_test(throttling_takes_time_of_clocks),
+		cmocka_unit_test(throttling_hides_counts_of_hardware),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -377,6 +377,58 @@ static void intervals_have_differences(void **state)
 	evlist__delete(list);
 }
 
+/* Count and print an interval that ends at @ts_ns, of an event that has counted for @clock_ns by then. */
+static char *print_interval(struct stat *stat, struct evsel *clock, uint64_t clock_ns,
+			    uint64_t ts_ns, FILE *out, char **text)
+{
+	clock->counts->values[0] = (struct counts_values){clock_ns, clock_ns, clock_ns};
+	fseek(out, 0, SEEK_SET);
+	assert_int_equal(stat__interval(stat, ts_ns), 0);
+	(*text)[ftell(out)] = '\0';
+	return *text;
+}
+
+static void rates_are_of_their_interval(void **state)
+{
+	static const struct event event = {"task-clock", SW(TASK_CLOCK), .values = {{0}}};
+	struct evlist *list = make_list(&event, 1, NULL);
+	struct evsel *clock = list->evsels[0];
+	char *text = NULL;
+	size_t size;
+	struct stat_config config = {
+		CSV_OF(AGGR_GLOBAL),
+		.options.interval_ms = 1000,
+		.env.output = open_memstream(&text, &size),
+	};
+	FILE *out = config.env.output;
+	struct stat *stat = stat__new(&config, list);
+
+	(void)state;
+	assert_string_equal(
+		print_interval(stat, clock, 500000000, NSEC_PER_SEC, out, &text),
+		"1.000000000,500.00,msec,task-clock,500000000,100.00,0.500,CPUs utilized\n");
+	assert_string_equal(
+		print_interval(stat, clock, 750000000, 2 * NSEC_PER_SEC, out, &text),
+		"2.000000000,250.00,msec,task-clock,250000000,100.00,0.250,CPUs utilized\n");
+	assert_string_equal(
+		print_interval(stat, clock, 1150000000, 2500000000, out, &text),
+		"2.500000000,400.00,msec,task-clock,400000000,100.00,0.800,CPUs utilized\n");
+	/* The next repeat begins at 0 again. */
+	assert_int_equal(stat__add_repeat(stat, &times), 0);
+	assert_string_equal(
+		print_interval(stat, clock, 100000000, NSEC_PER_SEC, out, &text),
+		"1.000000000,100.00,msec,task-clock,100000000,100.00,0.100,CPUs utilized\n");
+	/* After a reset also. */
+	stat__reset(stat);
+	assert_string_equal(
+		print_interval(stat, clock, 200000000, NSEC_PER_SEC, out, &text),
+		"1.000000000,200.00,msec,task-clock,200000000,100.00,0.200,CPUs utilized\n");
+	stat__delete(stat);
+	fclose(out);
+	free(text);
+	evlist__delete(list);
+}
+
 /* Headings for each mode; the 27th interval repeats them. */
 static const struct {
 	enum aggr_mode mode;
@@ -516,6 +568,7 @@ int main(void)
 	const struct CMUnitTest others[] = {
 		cmocka_unit_test(each_thread_has_a_row),
 		cmocka_unit_test(intervals_have_differences),
+		cmocka_unit_test(rates_are_of_their_interval),
 		cmocka_unit_test(headings_are_repeated),
 		cmocka_unit_test(repeats_have_means_and_errors),
 		cmocka_unit_test(endless_repeats_stand_alone),

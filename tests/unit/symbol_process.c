@@ -284,6 +284,8 @@ static void test_without_a_worker_and_a_keeper_that_runs_perf_goes_on(void **sta
 	struct symbol_process *process = symbol_process__start(false);
 	pid_t first = worker(), keeper = child_of(getpid());
 
+	/* Only a worker that has begun ends with its keeper, also when it is stopped. */
+	assert_knows(process);
 	symbol_process__limit(process, &(struct symbol_limits){100, SYMBOL_REQUEST_MS});
 	kill(first, SIGSTOP);
 	kill(keeper, SIGSTOP);
@@ -526,6 +528,7 @@ static enum {
 	TOO_MANY_PLACES,
 	TOO_MANY_BYTES,
 	TOO_MANY_SPLITS,
+	SHORT_UNIT,
 	SHORT_PACKET,
 	LONG_ID,
 	GOOD_ERROR
@@ -559,6 +562,9 @@ static void answer_wrongly(int fd, const struct symbol_request *request)
 		} else if (fault == TOO_MANY_SPLITS && i <= SYMBOL_MAX_INLINED) {
 			head.kind = SYMBOL_REPLY_SPLIT;
 			send_reply(fd, &head, &split, sizeof(split));
+		} else if (fault == SHORT_UNIT && !i) {
+			head.kind = SYMBOL_REPLY_UNIT;
+			send_reply(fd, &head, &split, 4);
 		} else if (fault == TOO_MANY_PLACES) {
 			head.kind = SYMBOL_REPLY_PLACES;
 			send_reply(fd, &head, &place, sizeof(place));
@@ -627,7 +633,7 @@ static int ask_for(struct symbol_process *process, int fd)
 	if (fault == TOO_MANY_NAMES)
 		return symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
 					    &found);
-	if (fault == TOO_MANY_LINES || fault == TOO_MANY_SPLITS)
+	if (fault == TOO_MANY_LINES || fault == TOO_MANY_SPLITS || fault == SHORT_UNIT)
 		return symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
 					     ignore_line, NULL);
 	if (fault == TOO_MANY_PLACES)
@@ -658,6 +664,133 @@ static void test_a_worker_that_answers_wrongly_is_replaced(void **state __unused
 	close(fd);
 }
 
+/* --- files with functions that kill or hold their reader --- */
+
+/* A unit's file: one that kills when it is added, when it is read, holds its reader, or is good. */
+enum { KILLS_ADDED = 1, KILLS_READ, HOLDS, GOOD, NR_UNITS = 6 };
+
+struct units {
+	int nr_lines; /* requests for lines */
+	bool is_added[NR_UNITS];
+};
+
+static void name_units(int fd, const struct symbol_request *request)
+{
+	const struct symbol_reply head = {.seq = request->seq, .kind = SYMBOL_REPLY_SPLIT};
+
+	for (uint32_t i = 0; i < request->nr; i++) {
+		const struct {
+			struct symbol_split split;
+			char path[2];
+		} __attribute__((packed)) body = {{.id = 100 + i, .nr = i, .path_len = 2}, "/u"};
+
+		send_reply(fd, &head, &body, sizeof(body));
+	}
+}
+
+/* The address of a unit is the kind of its file, and the line tells whether it was read. */
+static void read_units(int fd, const struct symbol_request *request, const uint64_t *kinds,
+		       const struct units *units)
+{
+	struct symbol_reply head = {.seq = request->seq};
+
+	for (uint32_t i = 0; i < request->nr; i++) {
+		const uint64_t id = units->is_added[i] ? 100 + i : 0;
+		const struct symbol_frame frame = {.idx = i, .line = id ? 2 : 1};
+
+		head.kind = SYMBOL_REPLY_UNIT;
+		send_reply(fd, &head, &id, sizeof(id));
+		if (id && kinds[i] == KILLS_READ)
+			_exit(1);
+		while (id && kinds[i] == HOLDS)
+			(void)recvmsg(fd, &(struct msghdr){}, 0); /* until perf has it replaced */
+		head.kind = SYMBOL_REPLY_FRAMES;
+		send_reply(fd, &head, &frame, sizeof(frame));
+	}
+}
+
+static int serve_units(int fd)
+{
+	struct units units = {};
+	struct {
+		struct symbol_request head;
+		uint64_t addresses[NR_UNITS];
+	} request;
+	uint64_t kinds[NR_UNITS];
+	struct iovec part = {&request, sizeof(request)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	while (recvmsg(fd, &message, 0) >= (ssize_t)sizeof(request.head)) {
+		struct symbol_reply done = {.seq = request.head.seq, .kind = SYMBOL_REPLY_DONE};
+
+		if (request.head.kind == SYMBOL_FILE_SPLIT) {
+			if (kinds[request.addresses[0]] == KILLS_ADDED)
+				_exit(1);
+			units.is_added[request.addresses[0]] = true;
+		} else if (units.nr_lines++) {
+			read_units(fd, &request.head, request.addresses, &units);
+		} else {
+			memcpy(kinds, request.addresses, sizeof(kinds));
+			name_units(fd, &request.head);
+		}
+		send_reply(fd, &done, NULL, 0);
+	}
+	return 0;
+}
+
+static int open_any(void *ctx __unused, const char *path __unused)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void take_number(void *ctx, int idx, const struct symbol_line *line)
+{
+	((int *)ctx)[idx] = line->line;
+}
+
+/* @lines: that of each unit, 1: without its file, 2: with it */
+static void assert_lines(struct symbol_process *process, const uint64_t *kinds, const int *lines)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), found[NR_UNITS] = {};
+	const struct symbol_files files = {fd, -1, -1, NULL, open_any, NULL};
+
+	assert_int_equal(symbol_process__lines(process, SYMBOL_FILE_LINES, &files, kinds, NR_UNITS,
+					       take_number, found),
+			 0);
+	assert_memory_equal(found, lines, sizeof(found));
+	close(fd);
+}
+
+static void test_a_file_that_kills_its_reader_costs_itself_alone(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start_serving(false, serve_units);
+	const uint64_t kinds[NR_UNITS] = {GOOD, KILLS_READ, GOOD, KILLS_ADDED, KILLS_READ, GOOD};
+
+	assert_lines(process, kinds, (int[]){2, 1, 2, 1, 1, 2});
+	symbol_process__stop(process);
+}
+
+static void test_too_many_files_that_kill_their_reader_cost_all(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start_serving(false, serve_units);
+	const uint64_t kinds[NR_UNITS] = {GOOD,	      KILLS_READ,  KILLS_READ,
+					  KILLS_READ, KILLS_ADDED, GOOD};
+
+	assert_lines(process, kinds, (int[]){1, 1, 1, 1, 1, 1});
+	symbol_process__stop(process);
+}
+
+static void test_a_file_that_holds_its_reader_does_so_once(void **state __unused)
+{
+	struct symbol_process *process = symbol_process__start_serving(false, serve_units);
+	const uint64_t kinds[NR_UNITS] = {GOOD, GOOD, HOLDS, GOOD, GOOD, GOOD};
+
+	/* The next worker has so long for each answer. */
+	symbol_process__limit(process, &(struct symbol_limits){3000, SYMBOL_REQUEST_MS});
+	assert_lines(process, kinds, (int[]){1, 1, 1, 1, 1, 1});
+	symbol_process__stop(process);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -677,6 +810,9 @@ int main(void)
 		cmocka_unit_test(test_the_build_id_of_this_program_is_read),
 		cmocka_unit_test(test_a_perf_map_is_read_by_the_worker),
 		cmocka_unit_test(test_code_that_is_too_much_is_cut_off),
+		cmocka_unit_test(test_a_file_that_kills_its_reader_costs_itself_alone),
+		cmocka_unit_test(test_too_many_files_that_kill_their_reader_cost_all),
+		cmocka_unit_test(test_a_file_that_holds_its_reader_does_so_once),
 		cmocka_unit_test(test_the_worker_opens_what_it_is_given_and_nothing_else),
 	};
 

@@ -29,7 +29,13 @@ static const char *at(const struct symbol_table *table, uint64_t address)
 static void put(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		enum symbol_rank rank)
 {
-	symbol_table__add(table, start, size, name, strlen(name), 0, rank);
+	symbol_table__add(table, &(struct new_symbol){
+					 .start = start,
+					 .size = size,
+					 .name = name,
+					 .name_len = strlen(name),
+					 .rank = rank,
+				 });
 }
 
 static void test_a_symbol_reaches_to_its_end(void **state __unused)

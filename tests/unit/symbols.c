@@ -370,6 +370,67 @@ static void test_records_of_processes_tell_their_mappings(void **state __unused)
 	process_table__clear(&table);
 }
 
+/* The kernel sends it before the record with the inode. */
+static struct byte_buffer id_record(uint32_t pid, uint64_t start, uint8_t id)
+{
+	struct byte_buffer record = begin_record(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+
+	byte_buffer__put_u32(&record, pid);
+	byte_buffer__put_u32(&record, pid);
+	byte_buffer__put_u64(&record, start);
+	byte_buffer__put_u64(&record, 0x1000);
+	byte_buffer__put_u64(&record, 0x2000);
+	byte_buffer__put_u32(&record, 8);
+	for (int i = 0; i < BUILD_ID_MAX; i++)
+		byte_buffer__put(&record, i < 8 ? &id : &(uint8_t){0}, 1);
+	byte_buffer__put_u64(&record, 0); /* protection and flags */
+	byte_buffer__put_text(&record, "/bin/tool");
+	byte_buffer__pad(&record, 8);
+	return record;
+}
+
+static void apply_id(struct process_table *table, struct byte_buffer record)
+{
+	assert_int_equal(map_events__apply_id(record.data, record.len, table), 0);
+	byte_buffer__clear(&record);
+}
+
+static const struct image *image_of(struct process_table *table, pid_t pid, uint64_t address)
+{
+	struct process_key key = {.pid = pid, .exec_id = EXEC_ID_LATEST};
+	int process = process_table__find(table, &key);
+	uint64_t offset;
+
+	return &table->images[process_table__image(table, process, &key, address, &offset)];
+}
+
+static void test_a_file_has_an_image_for_each_build_id(void **state __unused)
+{
+	const struct build_id one = {8, "\1\1\1\1\1\1\1\1"}, two = {8, "\2\2\2\2\2\2\2\2"};
+	struct process_table table = {};
+	const struct image *image;
+
+	assert_int_equal(process_table__begin(&table), 0);
+	apply(&table, NULL, comm_record(PARENT, PARENT, PERF_RECORD_MISC_COMM_EXEC, "tool"));
+	apply(&table, NULL, comm_record(CHILD, CHILD, PERF_RECORD_MISC_COMM_EXEC, "tool"));
+	apply(&table, NULL, mmap_record(PARENT, 0x1000, "/bin/tool"));
+	assert_int_equal(image_of(&table, PARENT, 0x1000)->sampled_id.len, 0);
+	apply_id(&table, id_record(PARENT, 0x3000, 1));
+	apply_id(&table, id_record(CHILD, 0x3000, 2));
+	apply(&table, NULL, mmap_record(PARENT, 0x3000, "/bin/tool"));
+	apply(&table, NULL, mmap_record(CHILD, 0x3000, "/bin/tool"));
+	image = image_of(&table, PARENT, 0x3000);
+	assert_true(build_id__are_equal(&image->sampled_id, &one));
+	assert_ptr_equal(image, image_of(&table, PARENT, 0x1000));
+	image = image_of(&table, CHILD, 0x3000);
+	assert_true(build_id__are_equal(&image->sampled_id, &two));
+	/* One of another mapping is not taken. */
+	apply_id(&table, id_record(CHILD, 0x5000, 1));
+	apply(&table, NULL, mmap_record(CHILD, 0x7000, "/bin/other"));
+	assert_int_equal(image_of(&table, CHILD, 0x7000)->sampled_id.len, 0);
+	process_table__clear(&table);
+}
+
 /* No process has numbers from here on. */
 #define NO_PID 5000000
 
@@ -455,6 +516,23 @@ static void test_records_that_are_cut_off_are_refused(void **state __unused)
 		}
 		byte_buffer__clear(&records[i]);
 	}
+}
+
+static void test_build_ids_that_are_cut_off_are_refused(void **state __unused)
+{
+	struct byte_buffer record = id_record(CHILD, 0x1000, 1);
+
+	for (size_t len = sizeof(struct perf_event_header); len < 64; len++) {
+		char *copy = malloc(len);
+
+		memcpy(copy, record.data, len);
+		assert_int_equal(map_events__apply_id(copy, len, NULL), -EBADMSG);
+		free(copy);
+	}
+	/* Longer than any. */
+	record.data[40] = BUILD_ID_MAX + 1;
+	assert_int_equal(map_events__apply_id(record.data, record.len, NULL), -EBADMSG);
+	byte_buffer__clear(&record);
 }
 
 /* --- names --- */
@@ -760,9 +838,11 @@ int main(void)
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
 		cmocka_unit_test(test_records_of_processes_tell_their_mappings),
+		cmocka_unit_test(test_a_file_has_an_image_for_each_build_id),
 		cmocka_unit_test(test_processes_that_ended_take_no_memory),
 		cmocka_unit_test(test_records_of_bpf_programs_name_them),
 		cmocka_unit_test(test_records_that_are_cut_off_are_refused),
+		cmocka_unit_test(test_build_ids_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
 		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
 		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),

@@ -6,7 +6,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Of any size, set before load: the array in question takes its place. */
+/* Any size, set before load: the array in question takes its place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);

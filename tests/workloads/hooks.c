@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hooks DIR TIMES NAME...: attach the programs of hooks.bpf.c, which progload has pinned in DIR, one
- * after the other. Have the kernel run each TIMES times, and detach it. Print "NAME HITS" with the
+ * hooks DIR TIMES NAME...: attach the programs of hooks.bpf.c or slow.bpf.c, which progload has pinned in DIR,
+ * one after the other. Have the kernel run each TIMES times, and detach it. Print "NAME HITS" with the
  * program's own count, or why it cannot be attached. Bring the loopback up.
  */
 #include "workload.h"
@@ -423,6 +423,9 @@ static const struct hook {
 	{"raw_tp", at_task_rename, 0, rename_task},
 	{"tp", at_tracepoint, 0, make_pair},
 	{"kprobe", at_function, 0, make_pair},
+	/* of slow.bpf.c */
+	{"slow_tp", at_tracepoint, 0, make_pair},
+	{"slow_kprobe", at_function, 0, make_pair},
 	{"kretprobe", at_function, 1, make_pair},
 	{"uprobe", at_our_function, 0, call_probed},
 	{"perf_event", at_page_faults, 0, touch_page},

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * interrupted [-e PERIOD [-b]] FRAMES [PARTS]: execute parts of equal length, and print the nanoseconds by which an
- * interrupt lengthens one, and how many did. Stacks have FRAMES frames meanwhile, the first of the C
- * library. The printed number is the mean of all that differ little from the median. So it is that of the
- * most frequent interrupt: samples are much more frequent than ticks. Run it at a real-time priority.
- * -e	sample cycles on CPU 0, without anything that reads the samples. -b: with an empty BPF program
+ * interrupted [-e EVENT -c PERIOD [-b | -r [-g]]] FRAMES [PARTS]: execute parts of equal length, and print the
+ * nanoseconds by which an interrupt lengthens one, and how many did. Stacks have FRAMES frames meanwhile, the
+ * first of the C library. The printed number is the mean of all that differ little from the median. So it is
+ * that of the most frequent interrupt: samples are much more frequent than ticks. Run it at a real-time priority.
+ * -e	sample cycles or cpu-clock on CPU 0, without anything that reads the samples
+ * -b	with an empty BPF program
+ * -r	with a ring buffer, and the fields of samples of Debian's perf record -a -c PERIOD. -g: also their stacks
  */
 #include "workload.h"
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -28,8 +31,17 @@
 #define LENGTHS 8
 #define STEP	16
 
+/* Pages of a ring buffer, which has room for all samples. */
+#define RING_PAGES 512
+
 static unsigned long frames, nr_parts;
 static unsigned int *ns;
+
+struct sampling {
+	const char *event; /* NULL: none */
+	unsigned long period;
+	int with_prog, with_ring, with_stacks;
+};
 
 static unsigned long now_ns(void)
 {
@@ -114,21 +126,42 @@ static int load_empty(void)
 	return syscall(__NR_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 }
 
-static void sample(unsigned long period, int with_prog)
+/* On arm64, perf also takes the register with the caller's address. */
+static void set_sample(struct perf_event_attr *attr, int with_stacks)
 {
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->sample_type |= with_stacks ? PERF_SAMPLE_IDENTIFIER : PERF_SAMPLE_ID;
+	if (!with_stacks)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+#ifdef __aarch64__
+	attr->sample_type |= PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = 1 << 30;
+#endif
+}
+
+static void sample(const struct sampling *sampling)
+{
+	int is_clock = !strcmp(sampling->event, "cpu-clock");
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.type = is_clock ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE,
+		.config = is_clock ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_HW_CPU_CYCLES,
 		.size = sizeof(attr),
-		.sample_period = period,
+		.sample_period = sampling->period,
 		.disabled = 1,
 	};
-	int fd = syscall(__NR_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
+	if (sampling->with_ring)
+		set_sample(&attr, sampling->with_stacks);
+	fd = syscall(__NR_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		die("cycles");
-	if (with_prog && ioctl(fd, PERF_EVENT_IOC_SET_BPF, load_empty()))
+		die("%s", sampling->event);
+	if (sampling->with_prog && ioctl(fd, PERF_EVENT_IOC_SET_BPF, load_empty()))
 		die("program");
+	if (sampling->with_ring && mmap(NULL, (1 + RING_PAGES) * sysconf(_SC_PAGESIZE),
+					PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
+		die("ring buffer");
 	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 		die("enable");
 }
@@ -138,14 +171,20 @@ int main(int argc, char **argv)
 	static ucontext_t here, there;
 	static char stack[1 << 18] __attribute__((aligned(16)));
 
-	unsigned long period = 0;
-	int option, with_prog = 0;
+	struct sampling sampling = {};
+	int option;
 
-	while ((option = getopt(argc, argv, "+e:b")) != -1) {
+	while ((option = getopt(argc, argv, "+e:c:brg")) != -1) {
 		if (option == 'e')
-			period = strtoul(optarg, NULL, 0);
+			sampling.event = optarg;
+		else if (option == 'c')
+			sampling.period = strtoul(optarg, NULL, 0);
 		else if (option == 'b')
-			with_prog = 1;
+			sampling.with_prog = 1;
+		else if (option == 'r')
+			sampling.with_ring = 1;
+		else if (option == 'g')
+			sampling.with_stacks = 1;
 		else
 			argc = 0;
 	}
@@ -154,9 +193,9 @@ int main(int argc, char **argv)
 	frames = number(argc, argv, 1, 0);
 	nr_parts = number(argc, argv, 2, 10000);
 	usage_unless(argc < 4 && frames >= 2 && frames < 200 && nr_parts,
-		     "[-e PERIOD [-b]] FRAMES [PARTS]");
-	if (period)
-		sample(period, with_prog);
+		     "[-e EVENT -c PERIOD [-b | -r [-g]]] FRAMES [PARTS]");
+	if (sampling.event)
+		sample(&sampling);
 	ns = calloc(nr_parts, sizeof(*ns));
 	if (!ns || getcontext(&there))
 		die("memory");

@@ -12,7 +12,8 @@
 
 #define MAX_MAPS 64
 
-static const char *const progs[] = {"on_switch", "on_sync", "on_sample", "on_sample_sync", NULL};
+static const char *const progs[] = {"on_switch",      "on_sync",	"on_sample",
+				    "on_sample_gaps", "on_sample_sync", NULL};
 static const char *const maps[] = {"registry",	   "readings",	  "perf_shared_v0", "perf_run",
 				   "sample_b.bss", "sample_cpus", "perf_samples",   NULL};
 static const char *const links[] = {"sched_process_hang", NULL};

@@ -3,9 +3,10 @@
  * leader_state PATH: print the numbers in the tables of the leader of the attr map at PATH, a line
  * "NAME NUMBER" each: sessions, scopes, scope_sets, members (of all scope sets), sets (of events, used
  * ones), events, perf_events, cgroups (in the table), pending (new cgroups that a session must still
- * process), entries (in the tables of tasks), ended (entries in buckets of ended tasks), generation (1:
- * odd), merge (1: half done), failed (readings at switches), lost (switches), careful (CPUs whose switches
- * ask about each event), inserts (failed ones, of scopes there are). Exit status 3: there is no leader.
+ * process), window (pool entries to have ready), entries (in the tables of tasks), ended (entries in
+ * buckets of ended tasks), generation (1: odd), merge (1: half done), failed (readings at switches), lost
+ * (switches), careful (CPUs whose switches ask about each event), inserts (failed ones, of scopes there
+ * are). Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
 
@@ -61,7 +62,8 @@ static void print_cgroups(const struct registry *reg)
 
 	for (i = 0; i < MAX_CGROUPS; i++)
 		nr += cgroup[i].id != 0;
-	printf("cgroups %lu\npending %llu\n", nr, clock->nr_created - reg->nr_reclaimed);
+	printf("cgroups %lu\npending %llu\nwindow %llu\n", nr,
+	       clock->nr_created - reg->nr_reclaimed, clock->window);
 }
 
 static void print_failures(const struct registry *reg)

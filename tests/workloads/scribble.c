@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * scribble ATTR_MAP SECONDS [SEED]: write wrong numbers into all mappable memory of the leader of that
- * attr map, and of every leader that follows it, until the time is over. It finds the leaders by their
+ * attr map, the tables of sampling sessions included, and of every leader that follows it, until the time is over. It finds the leaders by their
  * records. Print how many words it wrote, in how many leaders. Needs root.
  *
  * Ids of BPF objects become numbers that name nothing, because other ids would lead to other users'
  * objects. The header stays intact: sessions use it to decide if a leader is theirs at all.
  */
 #include "leader_tables.h"
+#include "../../bpf_skel/sample.h"
 #include <time.h>
 
-#define MAX_TABLES (NR_LEADER_MAPS + MAX_CHUNKS + MAX_CARRIES + MAX_PAIRS * NR_PAIR_MAPS)
+#define MAX_SAMPLE_TABLES (NR_SAMPLE_MAPS + 2 * MAX_SAMPLERS)
+#define MAX_TABLES                                                                                 \
+	(NR_LEADER_MAPS + MAX_CHUNKS + MAX_CARRIES + MAX_PAIRS * NR_PAIR_MAPS + MAX_SAMPLE_TABLES)
 
 struct memory {
 	__u32 *words;
@@ -72,6 +75,26 @@ static void add_table(struct leader_memory *memory, __u32 id)
 	close(fd);
 }
 
+/* Map what sampling sessions have in an array of maps: each its own table. */
+static void add_samplers(struct leader_memory *memory, __u32 outer_id)
+{
+	int outer = outer_id ? fd_by_id(outer_id) : -1;
+
+	for (__u32 i = 0; outer >= 0 && i < MAX_SAMPLERS; i++) {
+		__u32 id = 0;
+		union bpf_attr attr = {
+			.map_fd = outer,
+			.key = (unsigned long)&i,
+			.value = (unsigned long)&id,
+		};
+
+		if (!bpf(BPF_MAP_LOOKUP_ELEM, &attr))
+			add_table(memory, id);
+	}
+	if (outer >= 0)
+		close(outer);
+}
+
 /* Map the tables, the registry first. Return: true if there is a leader, complete or not. */
 static int map_leader(struct leader_memory *memory, __u32 registry_id)
 {
@@ -92,6 +115,10 @@ static int map_leader(struct leader_memory *memory, __u32 registry_id)
 		add_table(memory, reg->carry_ids[i]);
 	for (int i = 0; i < MAX_PAIRS * NR_PAIR_MAPS; i++)
 		add_table(memory, reg->pair[i / NR_PAIR_MAPS].map_ids[i % NR_PAIR_MAPS]);
+	for (int i = 0; i < NR_SAMPLE_MAPS; i++)
+		add_table(memory, reg->sample.map_ids[i]);
+	add_samplers(memory, reg->sample.map_ids[SAMPLE_TABLES]);
+	add_samplers(memory, reg->sample.map_ids[SAMPLE_RECORDS]);
 	return reg->layout == LEADER_LAYOUT;
 }
 
@@ -118,6 +145,8 @@ static int kind_of(size_t at)
 				       offsetof(struct reg_pair, users) ?
 			       2 :
 			       0;
+	if (is_in(at, offsetof(struct registry, sample), sizeof(((struct registry *)0)->sample)))
+		return 1;
 	return is_in(at, offsetof(struct registry, task_link_ids),
 		     offsetof(struct registry, is_serving) -
 			     offsetof(struct registry, task_link_ids));
@@ -146,6 +175,11 @@ static __u32 wrong_number(__u32 old)
 		REG_CHANGING,
 		CHUNK_CELLS - 1,
 		MAX_CGROUPS,
+		MAX_SAMPLERS,
+		MAX_SAMPLE_SLOTS,
+		SAMPLE_ROWS,
+		STORE_WORDS,
+		MAX_SAMPLE_BORDERS,
 	};
 
 	switch (pick(4)) {

@@ -7,22 +7,23 @@
  *	-t SECONDS	how long to run (60)
  *	-r SECONDS	length of a round (20); each round must leave nothing
  *	-n SESSIONS	how many sessions to run, instead of -t
- *	-a ACTORS	how many sessions at a time (4), beside two long ones
+ *	-a ACTORS	how many sessions at a time (4), beside two or, with -m, three long ones
  *	-s SEED		of the random numbers (1): each actor's sessions and troubles depend only on it
  *	-S PERCENT	sessions to stop for up to 3 s, at any step or time, and to continue then (10)
  *	-K PERCENT	sessions to kill at any step or time (10)
  *	-c		calm: no other disturbances
  *	-w		let a witness explain switches that are hidden from BPF programs
  *	-p		also count BPF programs (-b)
+ *	-m		also sample (perf profile)
  *	-h		take CPU 1 offline and back
  *	-o		do not hold the lock of the protocol, which would disturb other tests
  *	-l MS		the longest that a session may sleep at its start, and at its end (on the host
  *			there is no limit)
  *
- * Every session counts the same thing twice, or something with a known count. An undisturbed session must
- * end with its command's status and exact counts, or report that they are short. After a round with a
- * wrong session, all sessions of the round are printed. Exit status 1: a session was wrong, or left
- * something.
+ * Every session counts the same thing twice, or something with a known count, or samples each of its faults.
+ * An undisturbed session must end with its command's status and exact counts, or report that they are short.
+ * After a round with a wrong session, all sessions of the round are printed. Exit status 1: a session was
+ * wrong, or left something.
  */
 #include "soak_kinds.h"
 #include "soak_storm.h"
@@ -98,7 +99,7 @@ static void act(unsigned nr)
 	for (unsigned i = 0; i < COUNT_OF(actor.server); i++)
 		start_server(&actor, i);
 	if (nr >= soak.nr_actors)
-		run_long_session(&actor);
+		run_long_session(&actor, nr - soak.nr_actors);
 	while (!shared->is_over && nr < soak.nr_actors) {
 		if (__atomic_fetch_sub(&shared->runs_left, 1, __ATOMIC_RELAXED) <= 0)
 			break;
@@ -297,8 +298,11 @@ static bool end_round(unsigned long nr_wrong)
 static bool run_round(unsigned seconds)
 {
 	unsigned long long until = soak_clock() + seconds * 1000000000ULL;
-	unsigned nr = soak.nr_actors + (soak.is_calm ? 0 : 2), nr_left;
-	pid_t witness = soak.has_witness ? start_witness() : 0, storm = 0, actor[MAX_ACTORS + 2];
+	unsigned nr = soak.nr_actors +
+		      (soak.is_calm ? 0 : COUNT_OF(long_kinds) - !soak.has_samples),
+		 nr_left;
+	pid_t witness = soak.has_witness ? start_witness() : 0, storm = 0,
+	      actor[MAX_ACTORS + COUNT_OF(long_kinds)];
 	unsigned long nr_wrong = shared->nr[WRONG];
 
 	shared->is_over = 0;
@@ -398,7 +402,7 @@ static void parse(int argc, char **argv)
 			     .stops = 10,
 			     .kills = 10};
 	soak.runs = LONG_MAX;
-	while ((option = getopt(argc, argv, "t:r:n:a:s:S:K:cwphol:")) > 0) {
+	while ((option = getopt(argc, argv, "t:r:n:a:s:S:K:cwpmhol:")) > 0) {
 		long value = optarg ? atol(optarg) : 0;
 
 		switch (option) {
@@ -431,6 +435,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'p':
 			soak.has_progs = true;
+			break;
+		case 'm':
+			soak.has_samples = true;
 			break;
 		case 'h':
 			soak.has_hotplug = true;

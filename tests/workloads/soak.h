@@ -20,6 +20,7 @@
 /* Tallies of sessions: their troubles, and the verdicts on them. */
 enum tally {
 	SESSIONS,
+	SAMPLED,
 	STOPPED,
 	KILLED,
 	STARVED,
@@ -34,6 +35,7 @@ enum tally {
 
 static const char *const tally_names[] = {
 	[SESSIONS] = "sessions run",
+	[SAMPLED] = "  of these, sampling",
 	[STOPPED] = "  stopped for a while",
 	[KILLED] = "  killed",
 	[STARVED] = "  short of memory or descriptors",
@@ -75,7 +77,7 @@ struct soak {
 	long runs;
 	unsigned stops, kills; /* percentages */
 	bool is_calm;	       /* no disturbances but stops and kills */
-	bool has_witness, has_progs, has_hotplug;
+	bool has_witness, has_progs, has_samples, has_hotplug;
 	bool has_others; /* -o: never hold the protocol's lock: it would disturb other tests */
 	long fixed_least, fixed_most; /* page faults of a command that touches no pages */
 	unsigned round;

@@ -4,14 +4,10 @@
 
 /* The kinds of sessions. Each has one function that makes up a session at random, runs and judges it. */
 
-#include "soak_judge.h"
+#include "soak_samples.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
-
-#define SERVER_PAGES   7
-#define SERVER_THREADS 2 /* of the first server; the second has none */
-#define FIRST_FAULTS   (SERVER_PAGES * (1 + SERVER_THREADS))
 
 /* Choose pairs of events that one session counts plainly and shared, or only shared ones. */
 static const char *choose_events(struct session *s, bool *all_is_shared)
@@ -39,34 +35,6 @@ static bool add_events(struct session *s)
 		add_word(s, events);
 	add_words(s, "-e", all_is_shared ? "page-faults:u" : events, NULL);
 	return all_is_shared;
-}
-
-/* Add the command. Return: its pages; without children, its faults are the pages and a constant. */
-static long add_command(struct session *s, bool with_children)
-{
-	unsigned pages = chance(s->actor, 300), children = with_children ? chance(s->actor, 5) : 0;
-
-	s->expected_status = chance(s->actor, 4) ? 0 : 3;
-	add_words(s, "--", workload("soak_work"), "run", NULL);
-	add_text(s, "%d", s->stamps[1]);
-	add_text(s, "%d", s->expected_status);
-	add_text(s, "%u", pages);
-	add_text(s, "%u", children);
-	return pages;
-}
-
-/*
- * The same program has some faults more or less each time. A fault also maps the pages around it, except
- * those that another process has locked at that moment, and addresses are random.
- */
-#define MORE_FAULTS 8
-
-static struct expected of_pages(long pages, bool is_alone)
-{
-	return (struct expected){
-		.least = pages + soak.fixed_least - MORE_FAULTS,
-		.most = is_alone ? pages + soak.fixed_most + MORE_FAULTS : LONG_MAX,
-	};
 }
 
 static void command(struct session *s)
@@ -304,9 +272,29 @@ static void programs(struct session *s)
 
 /* --- all --- */
 
-static void (*const kinds[])(struct session *s) = {
-	command,   command,   command, repeated, system_wide, verified, processes,
-	processes, processes, cgroups, cgroups,	 new_cgroups, programs,
+static const struct kind {
+	void (*run)(struct session *s);
+	const bool *if_wanted; /* NULL: always */
+} kinds[] = {
+	{command, NULL},
+	{command, NULL},
+	{command, NULL},
+	{repeated, NULL},
+	{system_wide, NULL},
+	{verified, NULL},
+	{processes, NULL},
+	{processes, NULL},
+	{processes, NULL},
+	{cgroups, NULL},
+	{cgroups, NULL},
+	{new_cgroups, NULL},
+	{sampled_command, &soak.has_samples},
+	{sampled_system, &soak.has_samples},
+	{sampled_rates, &soak.has_samples},
+	{sampled_processes, &soak.has_samples},
+	{sampled_processes, &soak.has_samples},
+	{sampled_cgroups, &soak.has_samples},
+	{programs, &soak.has_progs},
 };
 
 static void begin_session(struct session *s, struct actor *actor)
@@ -322,24 +310,28 @@ static void begin_session(struct session *s, struct actor *actor)
 
 static void run_session(struct actor *actor)
 {
-	void (*kind)(struct session * s);
+	const struct kind *kind;
 	struct session session;
 
-	kind = kinds[chance(actor, COUNT_OF(kinds) - !soak.has_progs)];
+	do {
+		kind = &kinds[chance(actor, COUNT_OF(kinds))];
+	} while (kind->if_wanted && !*kind->if_wanted);
 	begin_session(&session, actor);
 	choose_trouble(&session);
-	kind(&session);
+	kind->run(&session);
 }
 
-static void run_long_session(struct actor *actor)
+/* Sessions that last a round. */
+static void (*const long_kinds[])(struct session *s, bool is_long) = {
+	of_servers, of_cgroups, sample_servers, /* the last one: only if wanted */
+};
+
+static void run_long_session(struct actor *actor, unsigned kind)
 {
 	struct session session;
 
 	begin_session(&session, actor);
-	if (actor->nr % 2)
-		of_cgroups(&session, true);
-	else
-		of_servers(&session, true);
+	long_kinds[kind](&session, true);
 }
 
 #endif

@@ -57,6 +57,7 @@ struct session {
 	pid_t pid;
 	int pidfd, stamps[2], ctl[2], ack[2];
 	bool has_control;
+	bool prints_counts; /* on standard output, which is then `out` */
 	int status, expected_status;
 	struct soak_stamp started, begun, ended; /* begun: counting; ended: the end was asked for */
 	pid_t pids[MAX_PIDS];			 /* the processes that it counts */
@@ -220,7 +221,9 @@ static void start(struct session *s)
 		null = open("/dev/null", O_RDONLY);
 		dup2(null, STDIN_FILENO);
 		dup2(open(s->err, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-		dup2(STDERR_FILENO, STDOUT_FILENO);
+		dup2(s->prints_counts ? open(s->out, O_WRONLY | O_CREAT | O_TRUNC, 0600) :
+					STDERR_FILENO,
+		     STDOUT_FILENO);
 		fcntl(s->stamps[1], F_SETFD, 0);
 		if (s->has_control) {
 			fcntl(s->ctl[0], F_SETFD, 0);

@@ -18,10 +18,6 @@
 /* How often a waiter looks at the clock and at pending signals; the lock itself wakes it at once. */
 #define LOOK_US 20000
 
-/* Well-behaved holders of the protocol's lock need some 100 us. Each further wait is twice as long. */
-#define PROTOCOL_TRIES	 4
-#define PROTOCOL_WAIT_US 100
-
 /* --- the holder --- */
 
 /* The process that holds the lock of an inode; 0: unknown, or in another pid namespace. */
@@ -205,20 +201,23 @@ void attr_lock__release(struct attr_lock *lock)
 	msg__release();
 }
 
-bool attr_lock__try_protocol(int fd, const char *path)
+bool attr_lock__try_protocol(int fd)
+{
+	return !flock(fd, LOCK_EX | LOCK_NB);
+}
+
+void attr_lock__warn_protocol(int fd, const char *path)
 {
 	static bool has_warned;
 
-	for (int i = 0; i < PROTOCOL_TRIES; i++) {
-		if (i)
-			usleep(PROTOCOL_WAIT_US << (i - 1));
-		if (!flock(fd, LOCK_EX | LOCK_NB))
-			return true;
+	if (has_warned)
+		return;
+	/* It was held for a moment only. */
+	if (attr_lock__try_protocol(fd)) {
+		flock(fd, LOCK_UN);
+		return;
 	}
-	if (path && !has_warned)
-		warn_holder(
-			fd, path,
-			"events that other implementations may follow stay open until it is free");
-	has_warned |= path != NULL;
-	return false;
+	warn_holder(fd, path,
+		    "events that other implementations may follow stay open until it is free");
+	has_warned = true;
 }

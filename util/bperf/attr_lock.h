@@ -41,13 +41,16 @@ int attr_lock__take(struct attr_lock *lock, const char *path, struct lock_wait *
 void attr_lock__release(struct attr_lock *lock);
 
 /**
- * attr_lock__try_protocol() - take the protocol's lock if it is free, or soon is: within 1 ms
+ * attr_lock__try_protocol() - take the protocol's lock if it is free
  * @fd: of the attr map
- * @path: of it, for a warning that names the holder, once; NULL: no warning
  *
- * Any process can hold that lock for ever, so nothing waits for it.
+ * Any process can hold that lock for ever, so nothing waits for it. Others wait for us meanwhile, so it is
+ * tried once.
  * Return: whether it is held by us now.
  */
-bool attr_lock__try_protocol(int fd, const char *path);
+bool attr_lock__try_protocol(int fd);
+
+/** attr_lock__warn_protocol() - name its holder, once, if there is one still; reads files, so without locks */
+void attr_lock__warn_protocol(int fd, const char *path);
 
 #endif

@@ -234,6 +234,9 @@ void attr_map__unlock(struct attr_map *map)
 		flock(map->fd, LOCK_UN);
 	map->has_protocol_lock = map->has_tried_protocol = false;
 	give_back(&map->lock);
+	if (map->warns_of_protocol)
+		attr_lock__warn_protocol(map->fd, map->path);
+	map->warns_of_protocol = false;
 }
 
 /* The lock of tasks is a directory in the other one. Both can belong to another user. */
@@ -286,8 +289,9 @@ bool attr_map__try_protocol(struct attr_map *map, bool warns)
 {
 	/* Once while our lock is held: others wait for that. */
 	if (!map->has_tried_protocol)
-		map->has_protocol_lock = attr_lock__try_protocol(map->fd, warns ? map->path : NULL);
+		map->has_protocol_lock = attr_lock__try_protocol(map->fd);
 	map->has_tried_protocol = true;
+	map->warns_of_protocol |= warns && !map->has_protocol_lock;
 	return map->has_protocol_lock;
 }
 

@@ -43,7 +43,7 @@ struct attr_map {
 	struct attr_lock lock; /* ours */
 	struct attr_lock task_lock;
 	struct lock_wait wait; /* for either of them */
-	bool has_protocol_lock, has_tried_protocol;
+	bool has_protocol_lock, has_tried_protocol, warns_of_protocol;
 	struct stat stat;      /* of the pin */
 	struct stat lock_stat; /* of the lock directory */
 	uint32_t id;
@@ -108,7 +108,7 @@ void attr_map__unlock_tasks(struct attr_map *map);
 
 /**
  * attr_map__try_protocol() - whether we have the protocol's lock, until attr_map__unlock()
- * @warns: else a warning names its holder, once
+ * @warns: else a warning names its holder, once, when the lock has been given back
  */
 bool attr_map__try_protocol(struct attr_map *map, bool warns);
 

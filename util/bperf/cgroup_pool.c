@@ -18,8 +18,8 @@
 
 /* How long pool entries wait for sessions that have not looked yet... */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
-/* ...and how many of them; the other places are for those to come. */
-#define MAX_WAITING (MAX_POOL_ENTRIES * 3 / 4)
+/* ...unless one of so many next numbers needs their place. */
+#define MAX_REACH (MAX_POOL_ENTRIES / 4)
 
 /* How many new cgroups all watching sessions have looked at, and the most that any has. */
 static bool read_seen(const struct bperf_leader *leader, __u64 *least, __u64 *most)
@@ -49,13 +49,25 @@ bool cgroup_pool__are_watched(const struct bperf_leader *leader)
 }
 
 /*
+ * Return: below which number pool entries wait for no session, since their places are to be ready. Such
+ * places are half of the window, or all of it, as this look may double the window.
+ */
+static __u64 end_of_wait(const struct bperf_leader *leader, __u64 nr_created)
+{
+	__u64 reach = __atomic_load_n(&leader->cgroup_clock->window, __ATOMIC_RELAXED),
+	      end = nr_created + (reach < MAX_REACH ? reach : MAX_REACH);
+
+	return end > MAX_POOL_ENTRIES ? end - MAX_POOL_ENTRIES : 0;
+}
+
+/*
  * How many new cgroups can be given up: all watching sessions have looked at them, or one has and the
  * others had time to. The others find out that they were passed over.
  */
 static __u64 nr_to_reclaim(const struct bperf_leader *leader)
 {
 	__u64 nr_created = leader->cgroup_clock->nr_created, now_ns = clock_ns(), reclaimed, least,
-	      most;
+	      most, in_need = end_of_wait(leader, nr_created);
 
 	read_seen(leader, &least, &most);
 	reclaimed = __atomic_load_n(&leader->registry->nr_reclaimed, __ATOMIC_RELAXED);
@@ -67,8 +79,8 @@ static __u64 nr_to_reclaim(const struct bperf_leader *leader)
 	if (least < most && most - least > MAX_POOL_ENTRIES)
 		least = most - MAX_POOL_ENTRIES;
 	while (least < most &&
-	       (least + MAX_WAITING < nr_created ||
-		now_ns - leader->pool[least % MAX_POOL_ENTRIES].created_ns > LOOK_NS))
+	       (least < in_need ||
+		now_ns > leader->pool[least % MAX_POOL_ENTRIES].created_ns + LOOK_NS))
 		least++;
 	return least;
 }
@@ -346,6 +358,7 @@ static struct pool_window next_window(struct bperf_leader *leader, int set)
 		}
 	}
 	clock->nr_filled = window.nr_created;
+	__atomic_store_n(&clock->window, window.size, __ATOMIC_RELAXED);
 	return window;
 }
 
@@ -523,11 +536,11 @@ static int retire(struct bperf_leader *leader, __u64 first, __u64 end, const str
 		__atomic_store_n(&leader->cgroups[pos].scope_set, parent, __ATOMIC_RELEASE);
 		crash_point__reach("pool-entry-retired");
 	}
-	if (!err)
-		err = leader_links__are_alive(leader, LINKS_CGROUPS) ?
-			      cgroup_table__begin_epoch(leader) :
-			      cgroup_table__forget_running(leader);
-	return err ? err : leader_sync__wait();
+	if (err)
+		return err;
+	return leader_links__are_alive(leader, LINKS_CGROUPS) ?
+		       cgroup_table__begin_epoch(leader) :
+		       cgroup_table__forget_running(leader);
 }
 
 /*

@@ -37,9 +37,11 @@ int cgroup_scopes__attach(struct bperf_leader *leader)
 	if (err != -ENOENT)
 		return err;
 	err = leader_links__make(leader, LINKS_CGROUPS);
-	/* The notes of on_task_switch from before any session counted cgroups are of an old switch. */
-	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++)
+	/* The notes from before any session counted cgroups are of an old switch. */
+	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++) {
 		__atomic_store_n(&leader->cpus[cpu].fresh_task, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&leader->cpus[cpu].cgroup, 0, __ATOMIC_RELEASE);
+	}
 	return err;
 }
 
@@ -100,8 +102,8 @@ static int find_above(struct walk *m)
 	m->leader->cgroup_clock->above = 0;
 	err = iterate(m->leader, dir);
 	if (err == -EOPNOTSUPP)
-		pr_err("cannot share events: %s is a part of cgroup v1, and this kernel does not say who counts what is above it",
-		       m->fs->mount);
+		pr_warn("%s is a part of cgroup v1, and this kernel does not say who counts what is above it: using events of this session's own",
+			m->fs->mount);
 	m->above = shared_id(&m->leader->cgroup_clock->above, MAX_SCOPE_SETS);
 	return err;
 }
@@ -350,15 +352,11 @@ int cgroup_scopes__assign(struct bperf_leader *leader, const struct cgroup_fs *f
 	if (err ||
 	    (!cgroup_pool__are_watched(leader) && leader->registry->nr_reclaimed == nr_created))
 		return err;
-	err = leader_sync__wait();
-	if (!err)
-		err = cgroup_pool__merge_replaced(leader);
+	err = cgroup_pool__merge_replaced(leader);
 	if (err || leader->cgroup_clock->nr_created == nr_created)
 		return err;
 	/* One that was made meanwhile may have got the scope set that those above it had before. */
 	err = walk_once(leader, fs, list, nr);
-	if (!err)
-		err = leader_sync__wait();
 	return err ? err : cgroup_pool__merge_replaced(leader);
 }
 
@@ -404,10 +402,10 @@ static int remove_from_table(struct bperf_leader *leader, int session, const str
 		err = needed->nr || leader_links__are_alive(leader, LINKS_CGROUPS) ?
 			      cgroup_table__begin_epoch(leader) :
 			      cgroup_table__forget_running(leader);
-	/* Elements of hashes are used again at once: no program may still look at the old ones. */
-	if (!err)
-		err = leader_sync__wait();
-	/* Until here a cgroup could be made with what was above it before. */
+	/*
+	 * Elements of hashes are used again at once: no program looks at the old ones any more. Until here a
+	 * cgroup could be made with what was above it before.
+	 */
 	if (!err)
 		err = shrink_scope_sets(leader, session);
 	for (int i = 0; i < MAX_CGROUPS && !err; i++) {

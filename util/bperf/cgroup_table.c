@@ -118,7 +118,9 @@ int cgroup_table__begin_epoch(struct bperf_leader *leader)
 
 	__atomic_store_n(&leader->cgroup_clock->epoch, epoch ? epoch : 1, __ATOMIC_SEQ_CST);
 	crash_point__reach("epoch-begun");
-	return leader_sync__cgroups(leader, NULL, NULL);
+	/* Then a CPU can have an old scope set only if it has run the same task since. */
+	err = leader_sync__wait();
+	return err ? err : leader_sync__changed_cgroups(leader);
 }
 
 static bool is_of_session(const struct bperf_leader *leader, int scope, int session)

@@ -47,7 +47,12 @@ int cgroup_table__show(struct bperf_leader *leader, __u32 pos);
 /** cgroup_table__hide() - programs do not find a cgroup any more; its entry stays */
 int cgroup_table__hide(struct bperf_leader *leader, __u64 id);
 
-/** cgroup_table__begin_epoch() - make every CPU use what was stored */
+/**
+ * cgroup_table__begin_epoch() - make every CPU use what was stored
+ *
+ * When it returns, no program still looks at what was there before. It interrupts the CPUs that run a cgroup
+ * whose scope set has changed.
+ */
 int cgroup_table__begin_epoch(struct bperf_leader *leader);
 
 /**

@@ -14,6 +14,7 @@ enum crash_setting {
 	CRASH_MAX_TASKS,      /* PERF_TEST_MAX_TASKS: entries of the map of tasks */
 	CRASH_MAX_CGROUP_IDS, /* PERF_TEST_MAX_CGROUP_IDS: cgroups that on_mkdir can file */
 	CRASH_READY_BYTES,    /* PERF_TEST_READY_BYTES: of sums for new cgroups */
+	CRASH_MAX_VALUES,     /* PERF_TEST_MAX_VALUES: of cgroups that are kept by CPU */
 	CRASH_SERVE_MS,	      /* PERF_TEST_SERVE_MS: see foreign_followers.h */
 	CRASH_LOCK_MS,	      /* PERF_TEST_LOCK_MS: how long a session waits for locks */
 };

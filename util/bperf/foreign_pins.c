@@ -11,9 +11,10 @@
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_parts.h"
 #include "util/bperf/leader_progs.h"
-#include "util/bperf/prog_maps.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
+#include "util/host/prog_maps.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -61,18 +62,17 @@ static DIR *open_dir(const struct attr_map *map)
 
 static int add_id(__u32 **ids, int nr, __u32 id)
 {
-	__u32 *grown;
+	__u32 *added;
 
 	for (int i = 0; i < nr; i++) {
 		if ((*ids)[i] == id)
 			return nr;
 	}
-	grown = realloc(*ids, (nr + 1) * sizeof(*grown));
-	if (!grown)
+	added = array__add(*ids, nr);
+	if (!added)
 		return -ENOMEM;
-	*ids = grown;
-	grown[nr] = id;
-	return nr + 1;
+	*added = id;
+	return nr;
 }
 
 /* The numbers of all pins, each once. Return: how many, or -errno. */

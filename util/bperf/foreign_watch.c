@@ -7,7 +7,7 @@
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_slots.h"
 #include "util/bperf/leader_sync.h"
-#include "util/bperf/session.h"
+#include "util/host/capability.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -47,32 +47,67 @@ static bool is_lame(struct bperf_leader *leader, int first, int nr, int cpu)
 	return false;
 }
 
-/* Replace a foreign event or group by one of our own. */
-static void take_over(struct bperf_leader *leader, int first, int nr)
+/*
+ * Under the lock: replace a foreign event or group on a CPU by one of our own, if nobody else has meanwhile.
+ *
+ * @err: of opening ours
+ */
+static void replace(struct bperf_leader *leader, const struct spare_events *spare, int err)
 {
-	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		const struct foreign_watch *watch = watch_of(leader, first, cpu);
-		__u64 gap_ns = 0;
-		int ret;
+	int first = spare->first, cpu = spare->cpu;
+	const struct foreign_watch *watch = watch_of(leader, first, cpu);
+	__u64 gap_ns = 0;
 
-		if (!leader_slots__is_foreign(leader, first, cpu))
-			continue;
-		if (is_lame(leader, first, nr, cpu))
-			gap_ns = clock_ns() - watch->at_ns;
-		ret = leader_slots__reopen(leader, first, nr, cpu, gap_ns);
-		if (ret < 0)
-			pr_warn("foreign event stopped on CPU %d, and ours cannot be opened: %s",
-				cpu, strerror(-ret));
-	}
+	if (!leader_slots__is_noted(leader, spare) || !leader_slots__is_foreign(leader, first, cpu))
+		return;
+	if (is_lame(leader, first, spare->nr, cpu))
+		gap_ns = clock_ns() - watch->at_ns;
+	if (!err)
+		err = leader_slots__replace(leader, spare, gap_ns);
+	if (err < 0)
+		pr_warn("foreign event stopped on CPU %d, and ours cannot be opened: %s", cpu,
+			strerror(-err));
 	if (leader_slots__has_foreign(leader, first))
 		return;
-	foreign_events__forget(leader, first, nr);
+	/* The foreign leader's array goes, and the entry becomes ours. */
+	foreign_events__forget(leader, first, spare->nr);
 	leader_slots__note_foreign(leader);
-	leader_announce__group(leader, first, nr);
+	leader_announce__group(leader, first, spare->nr);
 }
 
-static bool has_lame(struct bperf_leader *leader, int first, int nr)
+/* Return: 0, or -errno: the lock was not had. */
+static int take_over_on(struct bperf_leader *leader, int first, int cpu)
 {
+	struct spare_events spare __cleanup(spare_events__clear) = {};
+	int err = leader_slots__note(leader, first, cpu, &spare), lock_err;
+
+	if (!err)
+		err = spare_events__open(&spare);
+	if (err == -ENODEV || !spare.keys)
+		return 0;
+	lock_err = attr_map__try_relock(leader->attr_map);
+	if (lock_err)
+		return lock_err;
+	replace(leader, &spare, err);
+	attr_map__unlock(leader->attr_map);
+	return 0;
+}
+
+/* Return: as above */
+static int take_over(struct bperf_leader *leader, int first)
+{
+	int err = 0;
+
+	for (int cpu = 0; cpu < leader->nr_cpus && !err; cpu++) {
+		if (leader_slots__is_foreign(leader, first, cpu))
+			err = take_over_on(leader, first, cpu);
+	}
+	return err;
+}
+
+static bool has_lame(struct bperf_leader *leader, int first)
+{
+	int nr = leader_slots__nr_members(leader, first);
 	bool any = false;
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
@@ -82,27 +117,15 @@ static bool has_lame(struct bperf_leader *leader, int first, int nr)
 
 int foreign_watch__look(struct bperf_leader *leader)
 {
-	bool any = false;
-	int err;
+	int err = 0;
 
-	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		if (leader_slots__begins(leader, slot))
-			any |= has_lame(leader, slot, leader_slots__nr_members(leader, slot));
-	}
-	if (!any)
-		return 0;
-	err = attr_map__try_relock(leader->attr_map);
-	if (err)
-		return err;
-	session__repair(leader);
-	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		int nr = leader_slots__nr_members(leader, slot);
-
-		if (!leader_slots__begins(leader, slot) || !has_lame(leader, slot, nr))
+	capability__raise();
+	for (int slot = 0; slot < MAX_EVENTS && !err; slot++) {
+		if (!leader_slots__begins(leader, slot) || !has_lame(leader, slot))
 			continue;
 		pr_verbose("another leader stopped its event: counted by one of our own");
-		take_over(leader, slot, nr);
+		err = take_over(leader, slot);
 	}
-	session__unlock(leader);
-	return 0;
+	capability__lower();
+	return err;
 }

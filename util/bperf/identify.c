@@ -2,8 +2,8 @@
 #include "util/bperf/identify.h"
 
 #include "bpf_skel/leader_registry.h"
-#include "util/bperf/prog_maps.h"
 #include "util/host/bpf_info.h"
+#include "util/host/prog_maps.h"
 #include "util/lib/util.h"
 
 #include <bpf/bpf.h>

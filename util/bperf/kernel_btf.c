@@ -66,18 +66,8 @@ static int read_whole(const char *file, struct blob *blob)
 		return -EINVAL;
 	if (make_room(blob, size))
 		return -ENOMEM;
-	while (blob->size < (size_t)size) {
-		ssize_t len = pread(fd, blob->data + blob->size, size - blob->size, blob->size);
-
-		if (len < 0 && errno == EINTR)
-			continue;
-		if (len < 0)
-			return -errno;
-		if (len == 0)
-			return -EINVAL;
-		blob->size += len;
-	}
-	return 0;
+	blob->size = size;
+	return read_exactly(fd, blob->data, size, 0);
 }
 
 /* Sections are 4-byte aligned, as the kernel demands of all BTF. */
@@ -334,6 +324,7 @@ static const struct {
 	{SIGNAL_STRUCT, "nr_threads", FIELD_INT},
 	{CFS_RQ, "rq", FIELD_POINTER},
 	{RQ, "curr", FIELD_POINTER},
+	{RQ, "cpu", FIELD_INT},
 	{CSS_SET, "subsys", FIELD_POINTERS},
 	{CGROUP, "kn", FIELD_POINTER},
 	{CGROUP, "subsys", FIELD_POINTERS},

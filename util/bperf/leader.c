@@ -213,9 +213,10 @@ void bperf_leader__set_mode(struct bperf_leader *leader, __u32 mode, bool on)
 bool bperf_leader__has_sessions(const struct bperf_leader *leader)
 {
 	for (int session = 0; session < MAX_SESSIONS; session++) {
-		__u32 token = leader->registry->session[session].token;
+		const struct reg_session *entry = &leader->registry->session[session];
+		__u32 token = entry->token;
 
-		if (token && bpf_info__is_map_alive(token))
+		if (token && entry->pid && bpf_info__is_map_alive(token))
 			return true;
 	}
 	return false;

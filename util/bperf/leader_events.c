@@ -2,6 +2,7 @@
 #include "util/bperf/leader_events.h"
 
 #include "util/bperf/attr_map.h"
+#include "util/bperf/crash_point.h"
 #include "util/bperf/foreign_events.h"
 #include "util/bperf/foreign_followers.h"
 #include "util/bperf/leader_announce.h"
@@ -18,6 +19,14 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <unistd.h>
+
+/* After this time without another event, a session that reopens events is taken for stopped or dead. */
+#define OPENING_NS (250 * NSEC_PER_MSEC)
+
+/* How often another one looks, and how many times. */
+#define OPENING_WAIT_US 1000
+#define OPENING_TRIES	1000
 
 /* --- for the registry --- */
 
@@ -198,82 +207,179 @@ bool leader_events__needs_repair(const struct bperf_leader *leader)
 	return is_needed;
 }
 
-static void open_events(struct bperf_leader *leader, struct pmus *pmus, int cpu)
+/* --- their events, opened without the lock --- */
+
+/* One session at a time: the others would open the same events, and could not put them into place. */
+static bool begin_opening(const struct bperf_leader *leader)
 {
-	int nr_open = 0;
+	__u64 *stamp = &leader->registry->opening_ns, now_ns = clock_ns();
+	__u64 seen_ns = __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
 
-	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		const struct reg_event *event = &leader->registry->event[slot];
-		__u32 epoch = leader_slots__epoch(leader, cpu);
-		int nr = leader_slots__nr_members(leader, slot), ret;
-		__u64 gap_ns;
+	/* That session may be stopped or dead. */
+	if (seen_ns && seen_ns <= now_ns && now_ns - seen_ns < OPENING_NS)
+		return false;
+	return __atomic_compare_exchange_n(stamp, &seen_ns, now_ns, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
 
-		if (!leader_slots__begins(leader, slot) || leader_slots__is_done(leader, slot, cpu))
-			continue;
-		if (!has_cpu(pmus, &event->key, cpu)) {
-			leader_slots__set_absent(leader, slot, nr, cpu, true);
-			leader_slots__set_done(leader, slot, nr, cpu, epoch);
-			continue;
-		}
-		/* The readings of dead events have that time already. */
-		gap_ns = leader->cpus[cpu].base[slot].epoch == EPOCH_NEVER ? time_up(leader, cpu) :
-									     0;
-		ret = leader_slots__reopen(leader, slot, nr, cpu, gap_ns);
-		if (ret < 0) {
-			pr_warn("CPU %d came online, but a shared event cannot be counted there: %s",
-				cpu, strerror(-ret));
-			/* Once is enough. */
-			leader_slots__set_done(leader, slot, nr, cpu, epoch);
-		}
-		nr_open += ret > 0 ? nr : 0;
+/* Return: false: another session is still at it. */
+static bool await_opening(const struct bperf_leader *leader, bool waits)
+{
+	for (int i = 0; i < OPENING_TRIES; i++) {
+		if (begin_opening(leader))
+			return true;
+		if (!waits)
+			return false;
+		usleep(OPENING_WAIT_US);
 	}
-	if (nr_open)
-		pr_verbose("CPU %d came online: %d shared events opened there", cpu, nr_open);
+	return true;
+}
+
+static void set_opening(const struct bperf_leader *leader, __u64 now_ns)
+{
+	__atomic_store_n(&leader->registry->opening_ns, now_ns, __ATOMIC_RELEASE);
+}
+
+static int take_lock(struct bperf_leader *leader, bool waits)
+{
+	return waits ? attr_map__relock(leader->attr_map) : attr_map__try_relock(leader->attr_map);
 }
 
 /* If all events of a CPU live again, programs at switches need no longer ask. */
-static void end_dead_mode(struct bperf_leader *leader, int cpu, __u32 epoch)
+static void end_dead_mode(struct bperf_leader *leader, int cpu)
 {
+	__u32 epoch = leader_slots__epoch(leader, cpu);
+
+	if (!(leader->cpus[cpu].mode & MODE_DEAD) || has_undone(leader, cpu, true))
+		return;
 	bperf_leader__set_cpu_mode(leader, cpu, MODE_DEAD, false);
 	/* The CPU has just gone. */
 	if (epoch != leader_slots__epoch(leader, cpu))
 		bperf_leader__set_cpu_mode(leader, cpu, MODE_DEAD, true);
 }
 
-static void repair_cpu(struct bperf_leader *leader, struct pmus *pmus, int cpu)
+/* Under the lock. Return: how many events are in their slots now. @err: of opening them */
+static int place(struct bperf_leader *leader, const struct spare_events *spare, int err)
 {
-	__u32 epoch = leader_slots__epoch(leader, cpu);
-	bool is_gap = has_undone(leader, cpu, false);
+	int first = spare->first, nr = spare->nr, cpu = spare->cpu;
+	__u64 gap_ns;
 
-	open_events(leader, pmus, cpu);
-	if (has_undone(leader, cpu, true) || epoch != leader_slots__epoch(leader, cpu))
-		return;
-	if (is_gap)
-		__atomic_fetch_add(&leader->cpus[cpu].gap_ns, time_up(leader, cpu),
-				   __ATOMIC_SEQ_CST);
-	end_dead_mode(leader, cpu, epoch);
+	/* The readings of dead events have that time already. */
+	gap_ns = leader->cpus[cpu].base[first].epoch == EPOCH_NEVER ? time_up(leader, cpu) : 0;
+	if (!err)
+		err = leader_slots__replace(leader, spare, gap_ns);
+	if (err < 0) {
+		pr_warn("CPU %d came online, but a shared event cannot be counted there: %s", cpu,
+			strerror(-err));
+		/* Once is enough. */
+		leader_slots__set_done(leader, first, nr, cpu, spare->epoch);
+	}
+	return err > 0 ? nr : 0;
 }
 
-static void repair_cpus(struct bperf_leader *leader)
+static void set_absent(struct bperf_leader *leader, const struct spare_events *spare)
+{
+	leader_slots__set_absent(leader, spare->first, spare->nr, spare->cpu, true);
+	leader_slots__set_done(leader, spare->first, spare->nr, spare->cpu, spare->epoch);
+}
+
+/* Under the lock. Return: as place() */
+static int commit(struct bperf_leader *leader, const struct spare_events *spare, bool is_absent,
+		  int err)
+{
+	bool is_gap = has_undone(leader, spare->cpu, false);
+	int nr = 0;
+
+	/* Another session can have been here, and the event be gone. */
+	if (leader_slots__is_noted(leader, spare) &&
+	    !leader_slots__is_done(leader, spare->first, spare->cpu)) {
+		if (is_absent)
+			set_absent(leader, spare);
+		else
+			nr = place(leader, spare, err);
+	}
+	if (is_gap && !has_undone(leader, spare->cpu, false))
+		__atomic_fetch_add(&leader->cpus[spare->cpu].gap_ns, time_up(leader, spare->cpu),
+				   __ATOMIC_SEQ_CST);
+	end_dead_mode(leader, spare->cpu);
+	return nr;
+}
+
+/* Return: whether another session may be able to open what this one could not. */
+static bool is_own_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* Return: how many events are in their slots now; -errno: the lock was not had. */
+static int reopen_group(struct bperf_leader *leader, struct pmus *pmus, int first, int cpu,
+			bool waits)
+{
+	struct spare_events spare __cleanup(spare_events__clear) = {};
+	int err = leader_slots__note(leader, first, cpu, &spare), nr;
+	bool is_absent = !err && !has_cpu(pmus, &spare.keys[0], cpu);
+
+	if (!err && !is_absent)
+		err = spare_events__open(&spare);
+	if (err == -ENODEV || is_own_shortage(err))
+		return 0;
+	crash_point__reach("event-prepared");
+	nr = take_lock(leader, waits);
+	if (nr)
+		return nr;
+	nr = commit(leader, &spare, is_absent, err);
+	attr_map__unlock(leader->attr_map);
+	return nr;
+}
+
+/* Return: 0, or -errno: the lock was not had. */
+static int reopen_on(struct bperf_leader *leader, struct pmus *pmus, int cpu, bool waits)
+{
+	int nr_open = 0, ret = 0;
+
+	for (int slot = 0; slot < MAX_EVENTS && ret >= 0; slot++) {
+		if (!leader_slots__begins(leader, slot) || leader_slots__is_done(leader, slot, cpu))
+			continue;
+		set_opening(leader, clock_ns());
+		ret = reopen_group(leader, pmus, slot, cpu, waits);
+		nr_open += ret > 0 ? ret : 0;
+	}
+	if (nr_open)
+		pr_verbose("CPU %d came online: %d shared events opened there", cpu, nr_open);
+	/* A session died that had opened all. */
+	if (ret >= 0 && needs_repair(leader, cpu) && !has_undone(leader, cpu, true)) {
+		ret = take_lock(leader, waits);
+		if (!ret)
+			end_dead_mode(leader, cpu);
+		attr_map__unlock(leader->attr_map);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int leader_events__reopen(struct bperf_leader *leader, bool waits)
 {
 	struct cpumap *online;
 	struct pmus *pmus;
+	int err = 0;
 
 	if (!leader_events__needs_repair(leader))
-		return;
+		return 0;
+	if (!await_opening(leader, waits))
+		return -EWOULDBLOCK;
 	online = cpumap__online();
 	pmus = pmus__new(sysfs_root());
-	for (int cpu = 0; online && pmus && cpu < leader->nr_cpus; cpu++) {
+	for (int cpu = 0; online && pmus && cpu < leader->nr_cpus && !err; cpu++) {
 		if (cpumap__has(online, cpu) && needs_repair(leader, cpu))
-			repair_cpu(leader, pmus, cpu);
+			err = reopen_on(leader, pmus, cpu, waits);
 	}
+	set_opening(leader, 0);
 	cpumap__delete(online);
 	pmus__delete(pmus);
+	return err;
 }
 
 void leader_events__repair(struct bperf_leader *leader)
 {
 	leader_slots__note_foreign(leader);
 	leader_announce__all(leader);
-	repair_cpus(leader);
 }

@@ -25,14 +25,19 @@ int leader_events__open(void *opening, int first, int nr);
 bool leader_events__withdraw(void *opening, int first, int nr, bool is_retry);
 void leader_events__close(void *opening, int first, int nr);
 
+/** leader_events__repair() - let others find events again, after foreign leaders; under the lock */
+void leader_events__repair(struct bperf_leader *leader);
+
 /**
- * leader_events__repair() - open events on CPUs that came online since they were opened
+ * leader_events__reopen() - open events on CPUs that came online since they were opened
+ * @waits: for the lock, and for another session that opens them just now; else only tries
  *
  * Their perf events are dead for good: removed with the CPU, they read the same for ever. Readings
  * go on from where they were; the time from the CPU's return counts as enabled, not as running.
- * The attr map must be locked.
+ * Without the lock: it is taken for each event, once that is open.
+ * Return: 0; -EWOULDBLOCK, -ETIMEDOUT, -EINTR: something is left to do.
  */
-void leader_events__repair(struct bperf_leader *leader);
+int leader_events__reopen(struct bperf_leader *leader, bool waits);
 
 /** leader_events__needs_repair() - whether that would change any; nearly always without a system call */
 bool leader_events__needs_repair(const struct bperf_leader *leader);

@@ -13,8 +13,8 @@
 #include "util/bperf/leader_parts.h"
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_record.h"
-#include "util/bperf/prog_maps.h"
 #include "util/host/bpf_info.h"
+#include "util/host/prog_maps.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 

@@ -32,6 +32,11 @@ struct bperf_leader {
 	int session;		     /* our number in the registry, -1: not registered */
 	int token_fd;		     /* our liveness token */
 	__u32 token;		     /* its id */
+	bool only_closes;	     /* registered for as long as it closes what others left */
+
+	/* A session that was seen to be dead, without the lock; token 0: none */
+	int dead_session;
+	__u32 dead_token;
 
 	/* for util/bperf/leader_wakeup.c */
 	struct wakeup_ring wakeups;

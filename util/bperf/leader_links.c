@@ -17,7 +17,7 @@
 #define ATTACH_WAIT_US 10000
 
 /*
- * The order of enum task_link, not that of these rows, is the order of attaching: no task may be
+ * The order of enum task_link, not that of these rows, is the order of attaching. No task may be
  * in a scope set before all programs can follow it.
  */
 static const struct {

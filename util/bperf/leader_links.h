@@ -48,8 +48,8 @@ void leader_links__leave(struct bperf_leader *leader);
  * leader_links__entry() - the id of the link that entries of single events name
  * leader_links__is_own() - whether an entry with that link leads to this leader
  *
- * It is the quiet one until events are served, and then the one at switches: a follower that finds the
- * entry holds its link, and so on_switch stays attached for as long as it is followed.
+ * It is the quiet one until events are served, and then the one at switches. A follower that finds the
+ * entry holds its link, so on_switch stays attached for as long as it is followed.
  */
 __u32 leader_links__entry(const struct registry *reg);
 bool leader_links__is_own(const struct registry *reg, __u32 link_id);

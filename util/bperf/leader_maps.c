@@ -3,8 +3,8 @@
 
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader_internal.h"
-#include "util/bperf/prog_maps.h"
 #include "util/host/bpf_info.h"
+#include "util/host/prog_maps.h"
 #include "util/lib/util.h"
 
 #include <bpf/bpf.h>

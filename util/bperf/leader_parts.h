@@ -4,7 +4,7 @@
 
 /*
  * The leader's maps in this layout: their names, types and sizes. perf makes them, and compares them
- * with what the kernel reports before it uses or maps another's, so no size comes from memory that
+ * with what the kernel reports before it uses or maps another's. So no size comes from memory that
  * others write.
  */
 

@@ -51,6 +51,7 @@ static const struct {
 	[LEADER_ON_CGROUP_SYNC] = {"on_cgroup_sync", PROGS_CGROUPS, LEADER_KEPT},
 	[LEADER_ON_ATTACH] = {"on_attach", PROGS_CGROUPS, LEADER_KEPT},
 	[LEADER_ON_MKDIR] = {"on_mkdir", PROGS_CGROUPS, LEADER_KEPT},
+	[LEADER_ON_CGROUP_LOOK] = {"on_cgroup_look", PROGS_CGROUPS, LEADER_KEPT},
 	[LEADER_ON_ABOVE] = {"on_above", PROGS_CGROUPS, LEADER_KEPT_ABOVE},
 };
 
@@ -123,7 +124,7 @@ static int prepare(const struct bperf_leader *leader, struct bpf_object *obj, __
 }
 
 /*
- * Let others find a program, and keep it as long as the leader: the tables of programs hold it for as
+ * Let others find a program, and keep it as long as the leader. The tables of programs hold it for as
  * long as any session holds the tables. If one of them refuses it, it ends with its sessions.
  */
 static int add_prog(struct bperf_leader *leader, enum leader_prog prog, int fd)

@@ -8,10 +8,12 @@
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_sync.h"
 #include "util/host/perf_event.h"
+#include "util/lib/util.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,13 +51,13 @@ void leader_slots__set_done(const struct bperf_leader *leader, int first, int nr
 		leader->cpus[cpu].base[slot].epoch = epoch;
 }
 
-/* Descriptors are needed only until all members are in the array. */
-static int open_group(const struct bperf_leader *leader, int first, int nr, int cpu, int *fds,
+/* Open a group on a CPU. It counts from perf_event__start_group() on; @is_waiting: a single event does so, too. */
+static int open_group(const struct attr_key *keys, int nr, int cpu, bool is_waiting, int *fds,
 		      int *refused)
 {
 	for (int i = 0; i < nr; i++) {
-		fds[i] = perf_event__open_shared(&leader->registry->event[first + i].key, cpu,
-						 i ? fds[0] : -1, !i && nr > 1);
+		fds[i] = perf_event__open_shared(&keys[i], cpu, i ? fds[0] : -1,
+						 !i && (nr > 1 || is_waiting));
 		if (fds[i] < 0) {
 			int err = fds[i];
 
@@ -65,25 +67,25 @@ static int open_group(const struct bperf_leader *leader, int first, int nr, int 
 			return err;
 		}
 	}
-	/* Fails for a CPU that went offline meanwhile, and then there is nothing to count. */
-	if (nr > 1)
-		(void)perf_event__start_group(fds[0]);
 	return 0;
 }
 
-static int insert(const struct bperf_leader *leader, int first, int nr, int cpu, int *fds)
+static int insert(const struct bperf_leader *leader, int first, int nr, int cpu, const int *fds)
 {
-	int err = 0;
-
 	for (int i = 0; i < nr; i++) {
 		__u32 idx = leader_slots__idx(leader, first + i, cpu);
 
-		if (!err &&
-		    bpf_map_update_elem(leader->map_fds[LEADER_EVENTS], &idx, &fds[i], BPF_ANY))
-			err = -errno;
-		close(fds[i]);
+		if (bpf_map_update_elem(leader->map_fds[LEADER_EVENTS], &idx, &fds[i], BPF_ANY))
+			return -errno;
 	}
-	return err;
+	return 0;
+}
+
+/* Descriptors are needed only until all members are in the array. */
+static void close_group(int nr, int *fds)
+{
+	for (int i = 0; i < nr; i++)
+		close_fd(&fds[i]);
 }
 
 static __u32 own_flags(const struct attr_key *key)
@@ -149,15 +151,78 @@ __u32 leader_slots__failed(const struct bperf_leader *leader, int slot, enum sco
 	return nr;
 }
 
+/* The keys of a group; owned by the caller. */
+static struct attr_key *copy_keys(const struct bperf_leader *leader, int first, int nr)
+{
+	struct attr_key *keys = calloc(nr, sizeof(*keys));
+
+	for (int i = 0; keys && i < nr; i++)
+		keys[i] = leader->registry->event[first + i].key;
+	return keys;
+}
+
 int leader_slots__open(const struct bperf_leader *leader, int first, int nr, int cpu, int *refused)
 {
+	struct attr_key *keys __cleanup(free_ptr) = copy_keys(leader, first, nr);
 	int fds[MAX_EVENTS], err;
 
-	err = open_group(leader, first, nr, cpu, fds, refused);
+	if (!keys)
+		return -ENOMEM;
+	err = open_group(keys, nr, cpu, false, fds, refused);
 	if (err)
 		return err;
+	/* Fails for a CPU that went offline meanwhile, and then there is nothing to count. */
+	if (nr > 1)
+		(void)perf_event__start_group(fds[0]);
 	leader_slots__renew(leader, first, nr, cpu, 0);
-	return insert(leader, first, nr, cpu, fds);
+	err = insert(leader, first, nr, cpu, fds);
+	close_group(nr, fds);
+	return err;
+}
+
+/* --- new events in the place of others --- */
+
+int leader_slots__note(const struct bperf_leader *leader, int first, int cpu,
+		       struct spare_events *spare)
+{
+	int nr = leader_slots__nr_members(leader, first);
+
+	*spare = (struct spare_events){.first = first, .nr = nr, .cpu = cpu};
+	spare->epoch = leader_slots__epoch(leader, cpu);
+	spare->keys = copy_keys(leader, first, nr);
+	return spare->keys ? 0 : -ENOMEM;
+}
+
+int spare_events__open(struct spare_events *spare)
+{
+	int refused,
+		err = open_group(spare->keys, spare->nr, spare->cpu, true, spare->fds, &refused);
+
+	spare->is_open = !err;
+	return err;
+}
+
+bool leader_slots__is_noted(const struct bperf_leader *leader, const struct spare_events *spare)
+{
+	int first = spare->first;
+
+	if (spare->epoch != leader_slots__epoch(leader, spare->cpu) ||
+	    !leader_slots__begins(leader, first) ||
+	    leader_slots__nr_members(leader, first) != spare->nr)
+		return false;
+	for (int i = 0; i < spare->nr; i++) {
+		if (memcmp(&spare->keys[i], &leader->registry->event[first + i].key,
+			   sizeof(*spare->keys)))
+			return false;
+	}
+	return true;
+}
+
+void spare_events__clear(struct spare_events *spare)
+{
+	if (spare->is_open)
+		close_group(spare->nr, spare->fds);
+	free_ptr(&spare->keys);
 }
 
 /*
@@ -165,13 +230,12 @@ int leader_slots__open(const struct bperf_leader *leader, int first, int nr, int
  * First the old events go, then their last readings become the base of the new ones. The new events come
  * only after a sync, when no program still has the old generation in hand.
  */
-int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu, __u64 gap_ns)
+int leader_slots__replace(struct bperf_leader *leader, const struct spare_events *spare,
+			  __u64 gap_ns)
 {
 	const uint64_t no_events[MASK_WORDS] = {};
+	int first = spare->first, nr = spare->nr, cpu = spare->cpu, err;
 	uint64_t mask[MASK_WORDS] = {};
-	__u32 epoch = leader_slots__epoch(leader, cpu);
-	int fds[MAX_EVENTS];
-	int err, refused;
 	bool is_new;
 
 	leader_slots__set_mask(first, nr, mask);
@@ -187,14 +251,13 @@ int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu
 	err = leader_sync__cpu(leader, cpu, no_events);
 	if (err)
 		return err == -ENXIO ? 0 : err;
-	err = open_group(leader, first, nr, cpu, fds, &refused);
-	if (err)
-		return err == -ENODEV ? 0 : err;
-	err = insert(leader, first, nr, cpu, fds);
+	/* Not before: a window that began meanwhile has none of it. It fails for a CPU that has gone. */
+	(void)perf_event__start_group(spare->fds[0]);
+	err = insert(leader, first, nr, cpu, spare->fds);
 	crash_point__reach("event-reopened");
 	/* From now on programs read the events, and the sync begins slices with them. */
 	if (!err)
-		leader_slots__set_done(leader, first, nr, cpu, epoch);
+		leader_slots__set_done(leader, first, nr, cpu, spare->epoch);
 	crash_point__reach("event-current");
 	/* Programs that charge tasks were loaded if ever a session counted some. */
 	leader_progs__hold(leader, PROGS_TASKS);

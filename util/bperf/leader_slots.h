@@ -14,6 +14,15 @@
 
 struct bperf_leader;
 
+/* Perf events of a group on one CPU, to be put into its slots. */
+struct spare_events {
+	int first, nr, cpu;
+	__u32 epoch;	       /* of the CPU, before they were opened */
+	struct attr_key *keys; /* of the members */
+	bool is_open;
+	int fds[MAX_EVENTS]; /* if they are open */
+};
+
 /** leader_slots__idx() - where the perf event of a slot and CPU is in `events` */
 __u32 leader_slots__idx(const struct bperf_leader *leader, int slot, int cpu);
 
@@ -46,13 +55,37 @@ void leader_slots__set_done(const struct bperf_leader *leader, int first, int nr
 int leader_slots__open(const struct bperf_leader *leader, int first, int nr, int cpu, int *refused);
 
 /**
- * leader_slots__reopen() - put living events in the place of dead ones
+ * leader_slots__note() - note the events of a group, to open them again on a CPU; needs no lock
+ * @first: the group's first slot
+ * @spare: released by spare_events__clear(), also after an error
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int leader_slots__note(const struct bperf_leader *leader, int first, int cpu,
+		       struct spare_events *spare);
+
+/**
+ * spare_events__open() - open what was noted, without the lock: that sleeps. It does not count yet
+ *
+ * Return: 0 or -errno; -ENODEV: the CPU is not there.
+ */
+int spare_events__open(struct spare_events *spare);
+
+/** leader_slots__is_noted() - whether the slots still have the events that were noted, in the same epoch */
+bool leader_slots__is_noted(const struct bperf_leader *leader, const struct spare_events *spare);
+
+/**
+ * leader_slots__replace() - put spare events in the place of dead ones, and have them count
  * @gap_ns: how long there were none, besides the time of dead events in their readings; counts as
  *          enabled, not as running
  *
  * Readings go on from where they were. Return: 1; 0: the CPU is not there; -errno.
  */
-int leader_slots__reopen(struct bperf_leader *leader, int first, int nr, int cpu, __u64 gap_ns);
+int leader_slots__replace(struct bperf_leader *leader, const struct spare_events *spare,
+			  __u64 gap_ns);
+
+/** spare_events__clear() - close what is open, without the lock; slots keep what is in them */
+void spare_events__clear(struct spare_events *spare);
 
 /**
  * leader_slots__renew() - add new readings to the last ones from now on

@@ -85,15 +85,26 @@ int leader_sync__task(const struct bperf_leader *leader, int cpu)
 	return prog_fd < 0 ? 0 : run_on(prog_fd, cpu, NULL, 0);
 }
 
-int leader_sync__tasks(struct bperf_leader *leader, bool (*is_wanted)(void *ctx, int scope_set),
-		       void *ctx)
+bool leader_sync__scope_set(const struct cpu_state *state, __u32 *scope_set)
+{
+	struct seq_wait wait = {};
+
+	do {
+		__u64 seq = __atomic_load_n(&state->seq, __ATOMIC_ACQUIRE);
+
+		*scope_set = __atomic_load_n(&state->scope_set[SCOPE_SET_TASK], __ATOMIC_ACQUIRE);
+		if (!(seq & 1) && __atomic_load_n(&state->seq, __ATOMIC_ACQUIRE) == seq)
+			return true;
+	} while (seq_wait__more(&wait));
+	return false;
+}
+
+int leader_sync__tasks(struct bperf_leader *leader, leader_sync__filter is_wanted, void *ctx)
 {
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		__u32 scope_set = __atomic_load_n(&leader->cpus[cpu].scope_set[SCOPE_SET_TASK],
-						  __ATOMIC_ACQUIRE);
 		int err;
 
-		if (is_wanted && !is_wanted(ctx, scope_set))
+		if (is_wanted && !is_wanted(ctx, &leader->cpus[cpu]))
 			continue;
 		err = leader_sync__task(leader, cpu);
 		crash_point__reach("synced");
@@ -104,22 +115,45 @@ int leader_sync__tasks(struct bperf_leader *leader, bool (*is_wanted)(void *ctx,
 	return 0;
 }
 
-int leader_sync__cgroups(struct bperf_leader *leader, bool (*is_wanted)(void *ctx, int scope_set),
-			 void *ctx)
+static int sync_cgroup(struct bperf_leader *leader, int cpu)
+{
+	int err = run_on(leader->prog_fds[LEADER_ON_CGROUP_SYNC], cpu, NULL, 0);
+
+	crash_point__reach("cgroup-synced");
+	return err;
+}
+
+int leader_sync__cgroups(struct bperf_leader *leader, leader_sync__filter is_wanted, void *ctx)
 {
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		struct cpu_state *state = &leader->cpus[cpu];
-		int err;
+		int err = is_wanted(ctx, &leader->cpus[cpu]) ? sync_cgroup(leader, cpu) : 0;
 
-		if (is_wanted &&
-		    !is_wanted(ctx, __atomic_load_n(&state->scope_set[SCOPE_SET_CGROUP],
-						    __ATOMIC_ACQUIRE)))
-			continue;
-		err = run_on(leader->prog_fds[LEADER_ON_CGROUP_SYNC], cpu, NULL, 0);
-		/* An offline CPU runs nothing, and does not begin with what it was last in. */
-		if (err == -ENXIO && !is_wanted)
-			state->scope_set[SCOPE_SET_CGROUP] = 0;
+		/* An offline CPU runs nothing. */
 		if (err && err != -ENXIO)
+			return err;
+	}
+	return 0;
+}
+
+/* Return: whether a CPU charges the scope set that its cgroup has now; false: nobody can tell. */
+static bool is_up_to_date(const struct bperf_leader *leader, int cpu)
+{
+	uint64_t args[] = {cpu};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	return !bpf_prog_test_run_opts(leader->prog_fds[LEADER_ON_CGROUP_LOOK], &opts) &&
+	       opts.retval == 1;
+}
+
+int leader_sync__changed_cgroups(struct bperf_leader *leader)
+{
+	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		int err = is_up_to_date(leader, cpu) ? 0 : sync_cgroup(leader, cpu);
+
+		/* An offline CPU runs nothing, and does not begin with what it was last in. */
+		if (err == -ENXIO)
+			leader->cpus[cpu].scope_set[SCOPE_SET_CGROUP] = 0;
+		else if (err)
 			return err;
 	}
 	return 0;

@@ -20,17 +20,29 @@ struct bperf_leader;
 int leader_sync__cpu(const struct bperf_leader *leader, int cpu, const uint64_t mask[MASK_WORDS]);
 int leader_sync__task(const struct bperf_leader *leader, int cpu);
 
+/* Return: whether a CPU in this state needs a sync, which interrupts it. */
+typedef bool (*leader_sync__filter)(void *ctx, const struct cpu_state *state);
+
 /**
  * leader_sync__tasks() - charge the tasks that CPUs run now
  * leader_sync__cgroups() - charge the cgroups that CPUs run now
- * @is_wanted: decides by the scope set that a CPU runs; NULL: all online CPUs
+ * leader_sync__changed_cgroups() - the same on CPUs that still charge another scope set than they should
+ *
+ * The last one must come a grace period after the change: other CPUs find it by themselves.
  *
  * Return: 0 or -errno.
  */
-int leader_sync__tasks(struct bperf_leader *leader, bool (*is_wanted)(void *ctx, int scope_set),
-		       void *ctx);
-int leader_sync__cgroups(struct bperf_leader *leader, bool (*is_wanted)(void *ctx, int scope_set),
-			 void *ctx);
+int leader_sync__tasks(struct bperf_leader *leader, leader_sync__filter is_wanted, void *ctx);
+int leader_sync__cgroups(struct bperf_leader *leader, leader_sync__filter is_wanted, void *ctx);
+int leader_sync__changed_cgroups(struct bperf_leader *leader);
+
+/**
+ * leader_sync__scope_set() - read the scope set whose task a CPU runs, while its sums are complete
+ *
+ * The CPU may have left a scope set whose sums are still on their way to us. Return: false: it is always in
+ * the middle of a change, as when the host of a virtual machine has taken the CPU away.
+ */
+bool leader_sync__scope_set(const struct cpu_state *state, __u32 *scope_set);
 
 /** leader_sync__wait() - wait for a grace period: all programs that run now have ended; 0 or -errno */
 int leader_sync__wait(void);

@@ -74,7 +74,7 @@ static int start_serving(struct bperf_leader *leader)
 	if (foreign_followers__is_wanted(leader))
 		err = foreign_followers__serve(leader);
 	is_new &= leader->registry->is_serving;
-	session__unlock(leader);
+	(void)session__unlock(leader, false); /* leader_wakeup__handle() looks again */
 	if (is_new)
 		pr_verbose("events are served to followers of other implementations");
 	/* Up to 6.1: a session that is just ending still has the link. */
@@ -93,6 +93,5 @@ int leader_wakeup__handle(struct bperf_leader *leader)
 	if (err)
 		return err;
 	session__repair(leader);
-	session__unlock(leader);
-	return 0;
+	return session__unlock(leader, false);
 }

@@ -90,62 +90,40 @@ void pair_entries__forget(struct bperf_leader *leader, int session)
 	}
 }
 
-/* The sessions that are registered and alive. Return: whether any is registered and dead. */
-static bool find_living(const struct registry *reg, __u64 *living)
-{
-	bool has_dead = false;
-
-	memset(living, 0, MAX_SESSIONS / 8);
-	for (int session = 0; session < MAX_SESSIONS; session++) {
-		__u32 token = __atomic_load_n(&reg->session[session].token, __ATOMIC_ACQUIRE);
-
-		if (token && bpf_info__is_map_alive(token))
-			living[session / 64] |= 1ULL << session % 64;
-		else if (token)
-			has_dead = true;
-	}
-	return has_dead;
-}
-
-/* Return: whether there were any. */
-static bool drop_dead_users(struct reg_pair *entry, const __u64 *living)
-{
-	bool has_dead = false;
-
-	for (int w = 0; w < MAX_SESSIONS / 64; w++) {
-		if (!(entry->users[w] & ~living[w]))
-			continue;
-		__atomic_store_n(&entry->users[w], entry->users[w] & living[w], __ATOMIC_RELEASE);
-		has_dead = true;
-	}
-	return has_dead;
-}
-
-static bool has_pairs(const struct registry *reg)
+/* The sessions that use any pair. */
+static void find_users(const struct registry *reg, __u64 users[MAX_SESSIONS / 64])
 {
 	for (int i = 0; i < MAX_PAIRS; i++) {
-		if (reg->pair[i].prog_id)
+		for (int w = 0; w < MAX_SESSIONS / 64 && reg->pair[i].prog_id; w++)
+			users[w] |= reg->pair[i].users[w];
+	}
+}
+
+bool pair_entries__find_dead(const struct bperf_leader *leader, int *session, __u32 *token)
+{
+	__u64 users[MAX_SESSIONS / 64] = {};
+
+	find_users(leader->registry, users);
+	for (int i = 0; i < MAX_SESSIONS; i++) {
+		if (!(users[i / 64] >> i % 64 & 1))
+			continue;
+		*session = i;
+		*token = __atomic_load_n(&leader->registry->session[i].token, __ATOMIC_ACQUIRE);
+		if (!*token || !bpf_info__is_map_alive(*token))
 			return true;
 	}
 	return false;
 }
 
-/* A session that died while it left may have left a plan behind that another has to change. */
-void pair_entries__repair(struct bperf_leader *leader)
+/* All plans: the session may have died after it left an entry, and before it changed the plan. */
+void pair_entries__repair(struct bperf_leader *leader, int session)
 {
-	struct registry *reg = leader->registry;
-	__u64 living[MAX_SESSIONS / 64];
-	bool has_dead;
-
-	/* Each session takes a system call, and all others wait for the lock. */
-	if (!has_pairs(reg))
-		return;
-	has_dead = find_living(reg, living);
 	for (int i = 0; i < MAX_PAIRS; i++) {
-		struct reg_pair *entry = &reg->pair[i];
+		struct reg_pair *entry = &leader->registry->pair[i];
 
-		if (!entry->prog_id || !(drop_dead_users(entry, living) | has_dead))
+		if (!entry->prog_id)
 			continue;
+		pair_entry__set_user(entry, session, false);
 		update_plan(leader, entry);
 		if (!pair_entry__has_users(entry))
 			pair_entry__free(entry);

@@ -49,7 +49,14 @@ bool pair_entries__has_pair(const struct bperf_leader *leader, __u32 prog_id);
 /** pair_entries__forget() - drop a session from all entries; the attr map must be locked */
 void pair_entries__forget(struct bperf_leader *leader, int session);
 
-/** pair_entries__repair() - drop all sessions that died; pairs that went with them are forgotten */
-void pair_entries__repair(struct bperf_leader *leader);
+/**
+ * pair_entries__find_dead() - whether a session that uses a pair has died; needs no lock
+ * @session: its number
+ * @token: by which others see under the lock that nobody else has its place
+ */
+bool pair_entries__find_dead(const struct bperf_leader *leader, int *session, __u32 *token);
+
+/** pair_entries__repair() - the same for a session that died; pairs that went with it are forgotten */
+void pair_entries__repair(struct bperf_leader *leader, int session);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How sessions find, make and leave pairs. From Linux 6.2 on a program can be attached twice, and would count
- * twice: so a pair is claimed in the registry before it is attached, and unclaimed after it is detached.
+ * twice. So a pair is claimed in the registry before it is attached, and unclaimed after it is detached.
  * The lock is held for each commit only; what takes long is done between.
  *
  *	  without the lock			under it
@@ -31,6 +31,7 @@
 #include "util/bperf/seq_wait.h"
 #include "util/bperf/shared_word.h"
 #include "util/host/bpf_info.h"
+#include "util/host/capability.h"
 #include "util/lib/util.h"
 #include "util/target/bpf_prog.h"
 
@@ -52,10 +53,16 @@
 /* Ours alone: entries of the attr map are not touched. */
 static int begin_commit(struct bperf_leader *leader)
 {
-	int err = attr_map__relock(leader->attr_map);
+	__u32 token = 0;
+	int session, err;
+	bool has_dead;
 
-	if (!err)
-		pair_entries__repair(leader);
+	capability__raise();
+	has_dead = pair_entries__find_dead(leader, &session, &token);
+	capability__lower();
+	err = attr_map__relock(leader->attr_map);
+	if (!err && has_dead && leader->registry->session[session].token == token)
+		pair_entries__repair(leader, session);
 	return err;
 }
 

@@ -34,8 +34,8 @@ struct pair_request {
 
 /**
  * prog_pairs__join() - have programs counted for this session, with all events the session has
- * @leader: joined, the session's events added; its attr map must not be locked by the caller: this takes
- *	its own lock for short commits, and loads and attaches probes between them
+ * @leader: joined, the session's events added. The caller must not lock its attr map: this takes
+ *	its own lock for short commits, and loads and attaches probes between them.
  * @wait_ms: how long to wait, all in all, for sessions that work at the same pairs
  *
  * Each request has its own result. Return: 0, or -errno without a message: the lock was not to be had;

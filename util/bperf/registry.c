@@ -82,16 +82,16 @@ static void set_states(struct registry *reg, int first, int nr, __u32 state)
 
 /*
  * Claim a group that nobody counts, to close it; no session finds it from here on. If a follower may
- * just have found it, it stays marked, without users, until a later repair. The repair closes it, or has
+ * just have found it, it stays CHANGING, without users, until a later repair. The repair closes it, or has
  * it count again if the follower is there.
  */
-static void walk_group(struct registry *reg, const struct registry_io *io, int first, int self)
+static void withdraw_group(struct registry *reg, const struct registry_io *io, int first, int self)
 {
 	bool is_retry = state_of(&reg->event[first]) == REG_CHANGING;
 	int nr = nr_slots(reg, first);
 
 	set_states(reg, first, nr, REG_CHANGING);
-	step(io, "event-marked");
+	step(io, "event-changing");
 	if (!io->withdraw(io->ctx, first, nr, is_retry))
 		return;
 	if (is_needed(reg, io, first)) {
@@ -100,10 +100,8 @@ static void walk_group(struct registry *reg, const struct registry_io *io, int f
 		return;
 	}
 	step(io, "event-withdrawn");
-	if (self < 0) {
-		close_group(reg, io, first);
+	if (self < 0)
 		return;
-	}
 	set_user(&reg->event[first], self, true);
 	step(io, "event-closing");
 }
@@ -119,7 +117,7 @@ void registry__close(struct registry *reg, const struct registry_io *io, int ses
 	}
 }
 
-bool registry__has_marked(const struct registry *reg)
+bool registry__has_unclosed(const struct registry *reg)
 {
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
 		const struct reg_event *event = &reg->event[slot];
@@ -132,20 +130,6 @@ bool registry__has_marked(const struct registry *reg)
 }
 
 /* --- repair --- */
-
-static void forget_session(struct registry *reg, const struct registry_io *io, int session)
-{
-	for (int slot = 0; slot < MAX_EVENTS; slot++) {
-		struct reg_event *event = &reg->event[slot];
-
-		if (state_of(event) != REG_FREE && event->leader == (__u32)slot &&
-		    is_user(event, session))
-			set_user(event, session, false);
-	}
-	step(io, "session-forgotten");
-	__atomic_store_n(&reg->session[session].token, 0, __ATOMIC_RELEASE);
-	step(io, "session-dropped");
-}
 
 /*
  * A member whose leader does not know it: its events are closed, or were never opened. While a living
@@ -173,15 +157,36 @@ static void free_orphans(struct registry *reg)
 	}
 }
 
+__u32 registry__find_dead(const struct registry *reg, const struct registry_io *io, int *session)
+{
+	for (int i = 0; i < MAX_SESSIONS; i++) {
+		__u32 token;
+
+		*session = (*session + 1) % MAX_SESSIONS;
+		token = __atomic_load_n(&reg->session[*session].token, __ATOMIC_ACQUIRE);
+		if (token && !io->is_alive(io->ctx, token) &&
+		    !(io->is_bound && io->is_bound(io->ctx, *session)))
+			return token;
+	}
+	return 0;
+}
+
+void registry__forget(struct registry *reg, const struct registry_io *io, int session)
+{
+	for (int slot = 0; slot < MAX_EVENTS; slot++) {
+		struct reg_event *event = &reg->event[slot];
+
+		if (state_of(event) != REG_FREE && event->leader == (__u32)slot &&
+		    is_user(event, session))
+			set_user(event, session, false);
+	}
+	step(io, "session-forgotten");
+	__atomic_store_n(&reg->session[session].token, 0, __ATOMIC_RELEASE);
+	step(io, "session-dropped");
+}
+
 void registry__repair(struct registry *reg, const struct registry_io *io, int self)
 {
-	for (int session = 0; session < MAX_SESSIONS; session++) {
-		__u32 token = reg->session[session].token;
-
-		if (token && !io->is_alive(io->ctx, token) &&
-		    !(io->is_bound && io->is_bound(io->ctx, session)))
-			forget_session(reg, io, session);
-	}
 	/* Before any group is claimed for closing. */
 	free_orphans(reg);
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
@@ -191,7 +196,7 @@ void registry__repair(struct registry *reg, const struct registry_io *io, int se
 		if (state == REG_FREE || event->leader != (__u32)slot)
 			continue;
 		if (state == REG_CHANGING ? !has_users(event) : !is_needed(reg, io, slot))
-			walk_group(reg, io, slot, self);
+			withdraw_group(reg, io, slot, self);
 	}
 }
 
@@ -229,7 +234,7 @@ int registry__nr_sessions(const struct registry *reg)
 	int nr = 0;
 
 	for (int i = 0; i < MAX_SESSIONS; i++)
-		nr += reg->session[i].token != 0;
+		nr += reg->session[i].token && reg->session[i].pid;
 	return nr;
 }
 
@@ -321,7 +326,7 @@ void registry__leave(struct registry *reg, const struct registry_io *io, int ses
 	set_user(event, session, false);
 	step(io, "event-left");
 	if (!is_needed(reg, io, first))
-		walk_group(reg, io, first, session);
+		withdraw_group(reg, io, first, session);
 }
 
 void registry__leave_all(struct registry *reg, const struct registry_io *io, int session)

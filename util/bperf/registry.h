@@ -7,7 +7,8 @@
  *
  * A session can be killed, or stopped, between any two writes. The session that changes an event claims
  * it: REG_CHANGING, with its bit among the users. Only that session touches the event, so it needs no
- * lock, and nobody waits for it. When the session is dead, registry__repair() undoes it.
+ * lock, and nobody waits for it. When the session is dead, registry__forget() and registry__repair()
+ * undo it.
  *
  *	join	session: fields, then token
  *		event: found, user bit; or keys, user bit, CHANGING | events opened, READY, announced
@@ -62,8 +63,19 @@ struct registry_io {
 };
 
 /**
- * registry__repair() - forget sessions that died, and mark what they left half done for closing
- * @self: the session that will call registry__close(); -1: nobody, it is closed here
+ * registry__find_dead() - find a session that died and has no scopes; needs no lock
+ * @session: where the search begins, behind this one, which need not exist; receives its number
+ *
+ * Return: its token, by which others see under the lock that it is still there; 0: there is none.
+ */
+__u32 registry__find_dead(const struct registry *reg, const struct registry_io *io, int *session);
+
+/** registry__forget() - a dead session is no more; registry__repair() follows. Under the lock */
+void registry__forget(struct registry *reg, const struct registry_io *io, int session);
+
+/**
+ * registry__repair() - mark for closing what nobody needs, or was left half done
+ * @self: the session that will call registry__close(); -1: nobody, so that it stays marked
  *
  * Under the lock.
  */
@@ -91,22 +103,22 @@ int registry__claim(struct registry *reg, const struct registry_io *io, int sess
 /** registry__open() - open what was claimed. Return: 0, or -errno of open(): the slots are free again */
 int registry__open(struct registry *reg, const struct registry_io *io, int first);
 
-/** registry__leave() - the session counts this group no more; without users it is marked. Under the lock */
+/** registry__leave() - the session counts this group no more; without users it is withdrawn. Under the lock */
 void registry__leave(struct registry *reg, const struct registry_io *io, int session, int first);
 
 /** registry__leave_all() - the same of all its groups; registry__close(), registry__remove() follow */
 void registry__leave_all(struct registry *reg, const struct registry_io *io, int session);
 
-/** registry__close() - close what this session has marked, without the lock */
+/** registry__close() - close what this session has withdrawn, without the lock */
 void registry__close(struct registry *reg, const struct registry_io *io, int session);
 
 /** registry__remove() - the session, which has left everything, is no more; without the lock */
 void registry__remove(struct registry *reg, const struct registry_io *io, int session);
 
-/** registry__has_marked() - whether groups are still open that could not be withdrawn */
-bool registry__has_marked(const struct registry *reg);
+/** registry__has_unclosed() - whether groups are still open that a follower may just have found */
+bool registry__has_unclosed(const struct registry *reg);
 
-/** registry__nr_sessions() - how many are registered */
+/** registry__nr_sessions() - how many are registered, without those that only close what others left */
 int registry__nr_sessions(const struct registry *reg);
 
 /** registry__find() - the first slot of the group with these keys that is ready; -1: none */

@@ -11,7 +11,6 @@
 #include "util/bperf/leader_sync.h"
 #include "util/bperf/leader_tasks.h"
 #include "util/bperf/scope_set.h"
-#include "util/bperf/seq_wait.h"
 #include "util/bperf/task_walk.h"
 #include "util/host/bpf_info.h"
 #include "util/lib/msg.h"
@@ -20,13 +19,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * After this time a repair starts on no further dead session; the next holder of the lock
- * continues. The limit is needed because the number of dead sessions comes from shared memory and
- * may be wrong.
- */
-#define REPAIR_NS (5 * NSEC_PER_SEC)
 
 /* Grace periods until tasks that were being released are gone. */
 #define RELEASE_WAITS 3
@@ -85,25 +77,6 @@ static bool has_tasks(const struct bperf_leader *leader, int session)
 	return false;
 }
 
-/*
- * Read the scope set a CPU is in, at a moment when its sums are complete. The CPU may have left a scope set
- * whose sums are still on their way to us. Return: false: it is always in the middle of a change, as when
- * the host of a virtual machine has taken the CPU away.
- */
-static bool read_scope_set(const struct cpu_state *state, __u32 *scope_set)
-{
-	struct seq_wait wait = {};
-
-	do {
-		__u64 seq = __atomic_load_n(&state->seq, __ATOMIC_ACQUIRE);
-
-		*scope_set = __atomic_load_n(&state->scope_set[SCOPE_SET_TASK], __ATOMIC_ACQUIRE);
-		if (!(seq & 1) && __atomic_load_n(&state->seq, __ATOMIC_ACQUIRE) == seq)
-			return true;
-	} while (seq_wait__more(&wait));
-	return false;
-}
-
 /* Return: whether a CPU is in a scope set with a scope of the session, as far as can be seen. */
 static bool has_cpus(const struct bperf_leader *leader, int session)
 {
@@ -112,7 +85,7 @@ static bool has_cpus(const struct bperf_leader *leader, int session)
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
 		__u32 scope_set;
 
-		if (!read_scope_set(&leader->cpus[cpu], &scope_set) ||
+		if (!leader_sync__scope_set(&leader->cpus[cpu], &scope_set) ||
 		    find_scope(leader, scope_set, session, &depth))
 			return true;
 	}
@@ -297,34 +270,34 @@ static bool is_gone(const struct bperf_leader *leader, int session)
 	return !token || !bpf_info__is_map_alive(token);
 }
 
-bool scope__has_dead(const struct bperf_leader *leader)
+int scope__find_dead(const struct bperf_leader *leader, int below)
 {
 	bool has_any[NO_SESSION + 1] = {};
 
 	find_owners(leader, has_any);
-	for (int session = 0; session <= NO_SESSION; session++) {
+	for (int session = below - 1; session >= 0; session--) {
 		if (has_any[session] && is_gone(leader, session))
-			return true;
+			return session;
 	}
-	return false;
+	return -1;
 }
 
-void scope__repair(struct bperf_leader *leader)
+int scope__repair(struct bperf_leader *leader)
 {
-	uint64_t end_ns = clock_ns() + REPAIR_NS;
-	bool has_any[NO_SESSION + 1] = {};
+	int err = bperf_leader__map_scopes(leader);
 
-	if (bperf_leader__map_scopes(leader))
-		return;
 	/* Sums cannot be mapped: nothing can be merged here, and a session with more memory repairs. */
-	if (scope_set__repair(&leader->scope_sets))
-		return;
+	if (!err)
+		err = scope_set__repair(&leader->scope_sets);
 	/* The last session that counted tasks died: nothing follows them any more. */
-	if (has_scopes(leader, -1, SCOPE_SET_TASK) && !leader_links__are_alive(leader, LINKS_TASKS))
+	if (!err && has_scopes(leader, -1, SCOPE_SET_TASK) &&
+	    !leader_links__are_alive(leader, LINKS_TASKS))
 		leader_tasks__purge(leader);
-	find_owners(leader, has_any);
-	for (int session = NO_SESSION; session >= 0 && clock_ns() < end_ns; session--) {
-		if (has_any[session] && is_gone(leader, session))
-			scope__remove(leader, session);
-	}
+	return err;
+}
+
+void scope__remove_dead(struct bperf_leader *leader, int session)
+{
+	if (!scope__repair(leader) && is_gone(leader, session))
+		scope__remove(leader, session);
 }

@@ -47,13 +47,32 @@ void scope__remove_kind(struct bperf_leader *leader, int session, enum scope_set
 /** scope__abandon() - leave all scopes of a session to NO_SESSION: at once, when no other session is left */
 void scope__abandon(struct bperf_leader *leader, int session);
 
-/** scope__repair() - remove the scopes of sessions that died */
-void scope__repair(struct bperf_leader *leader);
+/**
+ * scope__repair() - finish what a session that died left half done, before anything is changed
+ *
+ * Return: 0, or -errno: that needs more memory than this session has.
+ */
+int scope__repair(struct bperf_leader *leader);
+
+/* Above all numbers of sessions, and above NO_SESSION. */
+#define SCOPE_ALL_SESSIONS (NO_SESSION + 1)
+
+/**
+ * scope__find_dead() - find a session that died and has scopes, or NO_SESSION; needs no lock
+ * @below: only one with a lower number; at first SCOPE_ALL_SESSIONS, then what this returned
+ *
+ * Return: its number; -1: there is none.
+ */
+int scope__find_dead(const struct bperf_leader *leader, int below);
+
+/**
+ * scope__remove_dead() - the same as scope__remove(), if nobody else has done it meanwhile
+ *
+ * It waits for grace periods, and others wait for the lock: one session in each holding.
+ */
+void scope__remove_dead(struct bperf_leader *leader, int session);
 
 /** scope__has() - whether a session has scopes, or watches for new cgroups */
 bool scope__has(const struct bperf_leader *leader, int session);
-
-/** scope__has_dead() - whether scope__repair() has something to do */
-bool scope__has_dead(const struct bperf_leader *leader);
 
 #endif

@@ -73,7 +73,7 @@ bool scope_set__is_pool_entry(const struct scope_tables *c, int scope_set);
  * scope_set__merge_into() - give up a scope set; what it counted goes to @into, which may be 0
  *
  * Return: 0; -ENOMEM or -errno when sums cannot be mapped, when carry cells cannot be made, or while an
- * earlier merge waits for scope_set__repair(): nothing has been changed then.
+ * earlier merge waits for scope_set__repair(). Nothing has been changed then.
  */
 int scope_set__merge_into(struct scope_tables *c, int from, int into);
 

@@ -26,9 +26,21 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* How often a session that leaves tries to close events that it could not close at first. */
-#define CLOSE_TRIES   4
-#define CLOSE_WAIT_US 5000
+/*
+ * How often a session that leaves tries to close events that it could not close at first. Well-behaved holders
+ * of the protocol's lock need some 100 us. Each further wait is twice as long: 25 ms in all.
+ */
+#define CLOSE_TRIES   8
+#define CLOSE_WAIT_US 100
+
+/* A pause between two holdings of a lock: sessions that wait have their turn. */
+#define TURN_US 1000
+
+/* How long a session removes dead ones before it goes on. The rest is left to the next session. */
+#define REPAIR_NS (NSEC_PER_SEC / 2)
+
+/* The same for perf bperf prune. */
+#define PRUNE_NS (60 * NSEC_PER_SEC)
 
 /* --- the world around the registry --- */
 
@@ -68,6 +80,109 @@ static struct registry_io make_io(struct leader_opening *opening)
 	};
 }
 
+/* --- dead sessions --- */
+
+/* Look for one without the lock. Return: whether there is one. */
+static bool note_dead(struct bperf_leader *leader)
+{
+	struct leader_opening opening = {.leader = leader};
+	const struct registry_io io = make_io(&opening);
+
+	leader->dead_token = registry__find_dead(leader->registry, &io, &leader->dead_session);
+	return leader->dead_token != 0;
+}
+
+/* Under the lock. Its place can be another session's by now. */
+static void forget_dead(struct bperf_leader *leader, const struct registry_io *io)
+{
+	int session = leader->dead_session;
+	__u32 token = leader->dead_token;
+
+	leader->dead_token = 0;
+	if (!token || leader->registry->session[session].token != token)
+		return;
+	/* Columns of probes go before their events. */
+	pair_entries__repair(leader, session);
+	registry__forget(leader->registry, io, session);
+}
+
+static uint64_t end_of_repair(bool waits)
+{
+	return clock_ns() + (waits ? PRUNE_NS : REPAIR_NS);
+}
+
+static int take_lock(struct bperf_leader *leader, bool waits)
+{
+	return waits ? attr_map__relock(leader->attr_map) : attr_map__try_relock(leader->attr_map);
+}
+
+/* One in each holding of the lock. */
+static int repair_dead(struct bperf_leader *leader, bool waits)
+{
+	uint64_t end_ns = end_of_repair(waits);
+	int err = 0;
+
+	while (!err && note_dead(leader) && clock_ns() < end_ns) {
+		usleep(TURN_US);
+		err = take_lock(leader, waits);
+		if (!err) {
+			session__repair(leader);
+			(void)session__unlock(leader, waits); /* tried again at the next wakeup */
+		}
+	}
+	return err;
+}
+
+int session__repair_scopes(struct bperf_leader *leader, bool waits)
+{
+	int session = SCOPE_ALL_SESSIONS, err = 0;
+	uint64_t end_ns = end_of_repair(waits);
+
+	/* Without it nothing dead is seen to be dead. */
+	capability__raise();
+	for (int nr = 0; !err && clock_ns() < end_ns; nr++) {
+		session = scope__find_dead(leader, session);
+		if (session < 0)
+			break;
+		if (nr)
+			usleep(TURN_US);
+		err = waits ? attr_map__lock_tasks(leader->attr_map) :
+			      attr_map__try_lock_tasks(leader->attr_map);
+		if (!err)
+			scope__remove_dead(leader, session);
+		attr_map__unlock_tasks(leader->attr_map);
+	}
+	capability__lower();
+	return err;
+}
+
+/*
+ * Under the lock: a command that counts nothing becomes a session for as long as it closes events. Else
+ * nobody would know that they are being closed.
+ */
+static void begin_closing(struct bperf_leader *leader, const struct registry_io *io)
+{
+	const struct reg_session session = {.token = leader->token};
+
+	if (leader->session >= 0 || !leader->token || !registry__has_unclosed(leader->registry))
+		return;
+	leader->session = registry__add_session(leader->registry, io, &session);
+	leader->only_closes = leader->session >= 0;
+	if (leader->only_closes)
+		registry__repair(leader->registry, io, leader->session);
+}
+
+static void close_events(struct bperf_leader *leader, const struct registry_io *io)
+{
+	if (leader->session >= 0)
+		registry__close(leader->registry, io, leader->session);
+	if (!leader->only_closes)
+		return;
+	registry__remove(leader->registry, io, leader->session);
+	leader->session = -1;
+	leader->only_closes = false;
+}
+
 /* --- a session --- */
 
 /* The token by which others see that this session lives. */
@@ -88,7 +203,9 @@ static int register_session(struct bperf_leader *leader)
 	prctl(PR_GET_NAME, session.comm);
 	leader->session = registry__add_session(leader->registry, &io, &session);
 	if (leader->session < 0) {
-		/* Places of dead sessions count, too. */
+		/* Places of dead sessions count, too. Nearly always one was seen without the lock. */
+		if (!leader->dead_token)
+			(void)note_dead(leader);
 		session__repair(leader);
 		leader->session = registry__add_session(leader->registry, &io, &session);
 	} else {
@@ -111,6 +228,8 @@ static struct bperf_leader *look(struct attr_map *attr_map)
 		bperf_leader__delete(leader);
 		leader = NULL;
 	}
+	if (leader)
+		(void)note_dead(leader);
 	capability__lower();
 	if (leader)
 		crash_point__reach("leader-held");
@@ -157,7 +276,10 @@ int session__join(struct attr_map *attr_map, struct bperf_leader **out)
 		attr_map__unlock(attr_map);
 		return err;
 	}
-	session__unlock(leader);
+	(void)session__unlock(leader, true); /* tried again at the next wakeup */
+	capability__raise();
+	(void)repair_dead(leader, false); /* otherwise the next session does it */
+	capability__lower();
 	*out = leader;
 	return 0;
 }
@@ -167,46 +289,47 @@ void session__repair(struct bperf_leader *leader)
 	struct leader_opening opening = {.leader = leader};
 	const struct registry_io io = make_io(&opening);
 
-	pair_entries__repair(leader);
+	forget_dead(leader, &io);
 	registry__repair(leader->registry, &io, leader->session);
 	foreign_followers__repair(leader);
 	foreign_pins__repair(leader);
 	leader_events__repair(leader);
+	begin_closing(leader, &io);
 }
 
-void session__unlock(struct bperf_leader *leader)
+int session__unlock(struct bperf_leader *leader, bool waits)
 {
 	struct leader_opening opening = {.leader = leader};
 	const struct registry_io io = make_io(&opening);
+	int err;
 
 	attr_map__unlock(leader->attr_map);
 	capability__raise();
 	foreign_followers__settle(leader);
-	if (leader->session >= 0)
-		registry__close(leader->registry, &io, leader->session);
+	close_events(leader, &io);
+	err = leader_events__reopen(leader, waits);
 	capability__lower();
+	return err;
 }
 
 int session__clean_up(struct bperf_leader *leader, bool waits)
 {
-	struct attr_map *map = leader->attr_map;
-	int err = 0;
+	int err, last;
 
-	/* Without it nothing dead is seen to be dead. */
 	capability__raise();
-	if (scope__has_dead(leader)) {
-		err = waits ? attr_map__lock_tasks(map) : attr_map__try_lock_tasks(map);
-		if (!err)
-			scope__repair(leader);
-		attr_map__unlock_tasks(map);
-	}
+	err = session__repair_scopes(leader, waits);
 	foreign_followers__look(leader);
+	if (leader->session < 0 && leader->token_fd < 0)
+		(void)make_token(leader); /* without one, events stay for the next session */
+	(void)note_dead(leader);
 	if (!err)
-		err = waits ? attr_map__relock(map) : attr_map__try_relock(map);
+		err = take_lock(leader, waits);
 	if (!err) {
 		session__repair(leader);
-		session__unlock(leader);
-		foreign_pins__remove_unused(map, waits);
+		err = session__unlock(leader, waits);
+		last = repair_dead(leader, waits);
+		err = err ? err : last;
+		foreign_pins__remove_unused(leader->attr_map, waits);
 	}
 	capability__lower();
 	return err;
@@ -243,20 +366,20 @@ int session__add_events(struct bperf_leader *leader, const struct attr_key *keys
  */
 static int leave_scopes(struct bperf_leader *leader, bool ends)
 {
-	bool has_own = scope__has(leader, leader->session);
-	int err = 0;
+	int err;
 
-	if (!has_own && !scope__has_dead(leader))
+	/* Leftovers of other sessions are no reason to wait. The last session takes them with it. */
+	if (!ends || registry__nr_sessions(leader->registry) > 1)
+		(void)session__repair_scopes(leader, false);
+	if (!scope__has(leader, leader->session))
 		return 0;
-	/* Leftovers of other sessions are no reason to wait. */
-	err = has_own ? attr_map__lock_tasks(leader->attr_map) :
-			attr_map__try_lock_tasks(leader->attr_map);
+	err = attr_map__lock_tasks(leader->attr_map);
 	if (err)
-		return has_own ? err : 0;
+		return err;
 	if (ends && registry__nr_sessions(leader->registry) <= 1) {
 		scope__abandon(leader, leader->session);
 	} else {
-		scope__repair(leader);
+		(void)scope__repair(leader); /* what fails for it also fails for us */
 		scope__remove(leader, leader->session);
 	}
 	leader_links__leave(leader);
@@ -284,6 +407,7 @@ int session__leave(struct bperf_leader *leader)
 		return 0;
 	capability__raise();
 	err = leave_scopes(leader, true);
+	(void)note_dead(leader);
 	capability__lower();
 	foreign_followers__look(leader);
 	if (!err)
@@ -293,13 +417,13 @@ int session__leave(struct bperf_leader *leader)
 	session__repair(leader);
 	pair_entries__forget(leader, leader->session);
 	registry__leave_all(leader->registry, &io, leader->session);
-	session__unlock(leader);
+	(void)session__unlock(leader, false); /* sessions that stay do it */
 	capability__raise();
 	foreign_pins__remove_unused(leader->attr_map, false);
 	capability__lower();
 	/* The protocol's lock was held. Others need not wait while we do. */
-	for (int i = 0; i < CLOSE_TRIES && registry__has_marked(leader->registry); i++) {
-		usleep(CLOSE_WAIT_US);
+	for (int i = 0; i < CLOSE_TRIES && registry__has_unclosed(leader->registry); i++) {
+		usleep(CLOSE_WAIT_US << i);
 		(void)session__clean_up(leader, false); /* tried again */
 	}
 	registry__remove(leader->registry, &io, leader->session);

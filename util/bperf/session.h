@@ -23,17 +23,28 @@ struct cpumap;
 int session__join(struct attr_map *attr_map, struct bperf_leader **out);
 
 /**
- * session__repair() - clean up after sessions that died, and open events on CPUs that came online
+ * session__repair() - clean up after one session that was seen to be dead, and mark what nobody needs
  *
- * The attr map must be locked. Scopes, and sessions that have some, stay: scope__repair().
+ * The attr map must be locked. Scopes, and sessions that have some, stay: session__repair_scopes().
  */
 void session__repair(struct bperf_leader *leader);
 
-/** session__unlock() - give the attr map's lock back, and finish without it what repair began */
-void session__unlock(struct bperf_leader *leader);
+/**
+ * session__unlock() - give the attr map's lock back, and finish without it what repair began
+ * @waits: see leader_events__reopen(), which this includes, with its result
+ */
+int session__unlock(struct bperf_leader *leader, bool waits);
 
 /**
- * session__clean_up() - repair everything
+ * session__repair_scopes() - remove the scopes of sessions that died
+ *
+ * Each one in a holding of its own of the lock of tasks, for half a second (@waits: a minute) at most.
+ * Parameters and result as below.
+ */
+int session__repair_scopes(struct bperf_leader *leader, bool waits);
+
+/**
+ * session__clean_up() - repair everything: each dead session in a holding of its own
  * @waits: for the locks, see attr_map__expect(); else as far as they are free
  *
  * Return: 0; -EWOULDBLOCK, -ETIMEDOUT, -EINTR: a lock was held.

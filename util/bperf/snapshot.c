@@ -7,8 +7,9 @@
 #include "util/bperf/leader_links.h"
 #include "util/bperf/leader_sync.h"
 #include "util/bperf/prog_columns.h"
-#include "util/bperf/prog_maps.h"
 #include "util/host/bpf_info.h"
+#include "util/host/prog_maps.h"
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 #include "util/target/bpf_prog.h"
 
@@ -69,19 +70,16 @@ int snapshot__entries(struct snapshot *list, struct attr_map *attr_map,
 		return -ENOMEM;
 	while (!bpf_map_get_next_key(attr_map->fd, prev, key)) {
 		struct attr_map_value value;
-		struct shared_entry *grown, *entry;
+		struct shared_entry *entry;
 
 		prev = key + attr_map->key_size;
 		memcpy(prev, key, attr_map->key_size);
 		if (!attr_map__is_entry(attr_map, key) ||
 		    bpf_map_lookup_elem(attr_map->fd, key, &value))
 			continue;
-		grown = realloc(list->entries, (list->nr_entries + 1) * sizeof(*grown));
-		if (!grown)
+		entry = array__add(list->entries, list->nr_entries);
+		if (!entry)
 			return -ENOMEM;
-		list->entries = grown;
-		entry = &grown[list->nr_entries++];
-		memset(entry, 0, sizeof(*entry));
 		memcpy(entry->key.bytes, key, copy);
 		memcpy(entry->key.bytes + offsetof(struct perf_event_attr, size), &own_size,
 		       sizeof(own_size));
@@ -145,19 +143,17 @@ static int copy_progs(struct snapshot *list)
 	const struct registry *reg = list->registry;
 
 	for (int i = 0; i < MAX_PAIRS; i++) {
-		struct shared_prog *grown;
+		struct shared_prog *prog;
 
 		if (!reg->pair[i].prog_id)
 			continue;
-		grown = realloc(list->progs, (list->nr_progs + 1) * sizeof(*grown));
-		if (!grown)
+		prog = array__add(list->progs, list->nr_progs);
+		if (!prog)
 			return -ENOMEM;
-		list->progs = grown;
-		grown += list->nr_progs++;
-		*grown = (struct shared_prog){.pids = calloc(MAX_SESSIONS, sizeof(pid_t))};
-		if (!grown->pids)
+		prog->pids = calloc(MAX_SESSIONS, sizeof(pid_t));
+		if (!prog->pids)
 			return -ENOMEM;
-		add_prog(grown, reg, &reg->pair[i]);
+		add_prog(prog, reg, &reg->pair[i]);
 	}
 	return 0;
 }
@@ -287,15 +283,13 @@ static __u32 link_of_fd(const char *pid, const char *fd)
 
 static void add_pid(struct shared_entry *entry, pid_t pid)
 {
-	pid_t *grown;
+	pid_t *added;
 
 	if (entry->nr_pids && entry->pids[entry->nr_pids - 1] == pid)
 		return;
-	grown = realloc(entry->pids, (entry->nr_pids + 1) * sizeof(*grown));
-	if (!grown)
-		return;
-	entry->pids = grown;
-	entry->pids[entry->nr_pids++] = pid;
+	added = array__add(entry->pids, entry->nr_pids);
+	if (added)
+		*added = pid;
 }
 
 /* A link, and the entry that it is, or follows. */
@@ -345,18 +339,17 @@ static int find_links(struct snapshot *list, struct held_link **out)
 			struct shared_entry *entry = &list->entries[i];
 			bool is_follower =
 				entry->diff_map_id && entry->prog_id && follows(entry, &info);
-			struct held_link *grown;
+			struct held_link *link;
 
 			if (!is_follower && (entry->kind != ENTRY_FOREIGN || entry->link_id != id))
 				continue;
 			entry->nr_followers += is_follower;
-			grown = realloc(held, (nr + 1) * sizeof(*grown));
-			if (!grown) {
+			link = array__add(held, nr);
+			if (!link) {
 				free(held);
 				return -ENOMEM;
 			}
-			held = grown;
-			held[nr++] = (struct held_link){.id = id, .entry = entry};
+			*link = (struct held_link){.id = id, .entry = entry};
 		}
 	}
 	*out = held;

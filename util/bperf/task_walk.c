@@ -178,6 +178,36 @@ int task_walk__assign(struct bperf_leader *leader, int scope, enum walk_kind kin
 	return err ? err : found;
 }
 
+void task_walk__begin_round(struct bperf_leader *leader)
+{
+	leader->walk->round++;
+}
+
+static bool is_noted(void *ctx, const struct cpu_state *state)
+{
+	const struct bperf_leader *leader = ctx;
+
+	return __atomic_load_n(&state->walk_round, __ATOMIC_RELAXED) == leader->walk->round;
+}
+
+int task_walk__sync(struct bperf_leader *leader)
+{
+	return leader_sync__tasks(leader, is_noted, leader);
+}
+
+/* Return: whether a CPU is in a scope set that its task has left. */
+static bool is_left(void *ctx, const struct cpu_state *state)
+{
+	const struct bperf_leader *leader = ctx;
+	const struct transition *transition;
+	__u32 scope_set;
+
+	if (!leader_sync__scope_set(state, &scope_set))
+		return true;
+	transition = &leader->transitions[scope_set < MAX_SCOPE_SETS ? scope_set : 0];
+	return transition->op == leader->walk->op && transition->to != scope_set;
+}
+
 int task_walk__all(struct bperf_leader *leader)
 {
 	const struct walk_request *request = leader->walk;
@@ -194,9 +224,8 @@ int task_walk__all(struct bperf_leader *leader)
 		if (has_waited)
 			break;
 		has_waited = true;
-		err = leader_sync__tasks(leader, NULL, NULL);
-		if (!err)
-			err = leader_sync__wait();
+		err = leader_sync__wait();
 	}
-	return err;
+	/* No program is left that has looked up a task before; other CPUs than these know where theirs is. */
+	return err ? err : leader_sync__tasks(leader, is_left, leader);
 }

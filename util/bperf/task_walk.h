@@ -26,6 +26,16 @@ struct bperf_leader;
 int task_walk__assign(struct bperf_leader *leader, int scope, enum walk_kind kind, pid_t nr,
 		      enum walk_when when, bool *is_changed);
 
+/**
+ * task_walk__begin_round() - from now on, note the CPUs that run tasks which task_walk__assign() finds
+ * task_walk__sync() - charge the tasks that run on these CPUs
+ *
+ * A round that begins after leader_sync__wait() and changes nothing notes each CPU that may not know the new
+ * scope set of its task. All others have looked it up since. Return: 0 or -errno.
+ */
+void task_walk__begin_round(struct bperf_leader *leader);
+int task_walk__sync(struct bperf_leader *leader);
+
 /** task_walk__begin() - begin an operation of its own: no transition is known */
 void task_walk__begin(struct bperf_leader *leader, enum walk_when when);
 

@@ -7,6 +7,7 @@
 #include "util/event/attr_text.h"
 #include "util/host/cpumap.h"
 #include "util/host/wide_attr.h"
+#include "util/lib/array.h"
 #include "util/lib/json_string.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
@@ -40,24 +41,21 @@ struct rows {
 
 static int add_pid(struct event_row *row, int pid)
 {
-	int *grown = realloc(row->pids, (row->nr_pids + 1) * sizeof(*grown));
+	int *added = array__add(row->pids, row->nr_pids);
 
-	if (!grown)
+	if (!added)
 		return -ENOMEM;
-	row->pids = grown;
-	row->pids[row->nr_pids++] = pid;
+	*added = pid;
 	return 0;
 }
 
 static struct event_row *add_row(struct rows *rows, const struct attr_key *key, struct pmus *pmus)
 {
-	struct event_row *grown = realloc(rows->row, (rows->nr + 1) * sizeof(*grown)), *row;
+	struct event_row *row = array__add(rows->row, rows->nr);
 	union wide_attr wide;
 
-	if (!grown)
+	if (!row)
 		return NULL;
-	rows->row = grown;
-	row = &grown[rows->nr++];
 	*row = (struct event_row){.age_s = -1, .counted_pct = -1};
 	memcpy(&wide, key->bytes, sizeof(wide));
 	row->name = attr_text(&wide.attr, pmus);

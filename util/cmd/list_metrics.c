@@ -6,6 +6,7 @@
 
 #include "util/cmd/list.h"
 #include "util/defs/definitions.h"
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 #include "util/metric/metric.h"
 
@@ -60,7 +61,7 @@ void list__metricgroups(struct lister *l)
 {
 	const struct metric_def *def = NULL;
 	char **groups = NULL;
-	size_t nr = 0, cap = 0, i;
+	int nr = 0, i;
 
 	l->headed = false;
 	/* Skip JSON: it has the groups of each metric. */
@@ -69,16 +70,12 @@ void list__metricgroups(struct lister *l)
 		char *save = NULL, *group = text ? strtok_r(text, ";", &save) : NULL;
 
 		for (; group; group = strtok_r(NULL, ";", &save)) {
-			if (nr == cap) {
-				char **grown = realloc(groups, (cap + 64) * sizeof(*grown));
+			char **added = array__add(groups, nr);
 
-				if (!grown)
-					break;
-				groups = grown;
-				cap += 64;
-			}
-			groups[nr] = strdup(group);
-			nr += groups[nr] != NULL;
+			if (added)
+				*added = strdup(group);
+			if (added && !*added)
+				nr--;
 		}
 	}
 	if (nr)

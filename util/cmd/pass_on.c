@@ -117,13 +117,14 @@ void pass_on__print_help(FILE *to)
 	fputs(".\n", to);
 }
 
-void pass_on__print_commands(FILE *to, bool (*is_ours)(const char *name))
+void pass_on__print_commands(FILE *to, const char *before, const char *after,
+			     bool (*is_ours)(const char *name))
 {
 	char *text __cleanup(free_ptr) = next_commands(), *save = NULL;
 
 	for (char *word = text ? strtok_r(text, " \n", &save) : NULL; word;
 	     word = strtok_r(NULL, " \n", &save)) {
 		if (!is_ours(word))
-			fprintf(to, "%s ", word);
+			fprintf(to, "%s%s%s", before, word, after);
 	}
 }

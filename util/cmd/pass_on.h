@@ -31,7 +31,12 @@ void pass_on__print_version(FILE *to);
 /** pass_on__print_help() - print who runs other commands */
 void pass_on__print_help(FILE *to);
 
-/** pass_on__print_commands() - print the next perf's commands that @is_ours does not know, on one line */
-void pass_on__print_commands(FILE *to, bool (*is_ours)(const char *name));
+/**
+ * pass_on__print_commands() - print the next perf's commands that @is_ours does not know
+ * @before: text before each
+ * @after: text behind each
+ */
+void pass_on__print_commands(FILE *to, const char *before, const char *after,
+			     bool (*is_ours)(const char *name));
 
 #endif

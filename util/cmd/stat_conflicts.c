@@ -43,8 +43,6 @@ int stat_cmd__check_output(const struct stat_cmd *cmd)
 	const struct conflict conflicts[] = {
 		{options->csv_sep && options->json, "-x and -j are mutually exclusive"},
 		{options->csv_sep && cmd->big_num, "-B and -x are mutually exclusive"},
-		{cmd->append && !cmd->output_path && cmd->log_fd == NO_LOG_FD,
-		 "--append needs a file to append to: -o or --log-fd"},
 		{cmd->output_path && cmd->log_fd != NO_LOG_FD,
 		 "-o and --log-fd are mutually exclusive"},
 		{cmd->log_fd < 0 && cmd->log_fd != NO_LOG_FD, "--log-fd: not a descriptor"},

@@ -7,6 +7,7 @@
 #include "util/event/evlist.h"
 #include "util/event/pfm.h"
 #include "util/event/pmu.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/parse_options.h"
 #include "util/lib/util.h"
@@ -183,7 +184,7 @@ static int parse_filter(void *ctx, const char *arg)
 /* The n-th name of all -G applies to the n-th event; an empty name leaves it unrestricted. */
 static int add_G(struct stat_cmd *cmd, const char *name)
 {
-	const struct cgroup **cgroup_of;
+	const struct cgroup **added;
 	const struct cgroup *cgroup = NULL;
 
 	/* Allow trailing empty names: scripts make such lists. */
@@ -196,11 +197,10 @@ static int add_G(struct stat_cmd *cmd, const char *name)
 		if (!cgroup)
 			return -EINVAL;
 	}
-	cgroup_of = realloc(cmd->cgroup_of, (cmd->nr_cgroups + 1) * sizeof(*cgroup_of));
-	if (!cgroup_of)
+	added = array__add(cmd->cgroup_of, cmd->nr_cgroups);
+	if (!added)
 		return -EINVAL;
-	cmd->cgroup_of = cgroup_of;
-	cgroup_of[cmd->nr_cgroups++] = cgroup;
+	*added = cgroup;
 	return 0;
 }
 
@@ -281,7 +281,7 @@ static int set_tpebs_mode(void *ctx, const char *arg)
 		if (!strcmp(arg, modes[i]))
 			return 0;
 	}
-	pr_err("--tpebs-mode %s: not one of mean, min, max, last", arg);
+	pr_err("--tpebs-mode %s: not one of mean, min, max, last", shown_arg(arg));
 	return -EINVAL;
 }
 

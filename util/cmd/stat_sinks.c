@@ -60,8 +60,11 @@ void stat_cmd__add_sinks(struct stat_cmd *cmd)
 		.round = record_round,
 		.finish = finish_record,
 	};
-	if (cmd->record)
+	if (cmd->record) {
 		cmd->table_sink.next = &cmd->record_sink;
+		/* The file has the counts of each CPU. */
+		cmd->run.plan.sums_cpus = false;
+	}
 	cmd->run.sinks = &cmd->table_sink;
 	if (cmd->explain)
 		cmd->run.refusals = stat_explain__init(&cmd->explain_sink);

@@ -134,7 +134,7 @@ static void rename_options(int argc, char **argv)
 
 /*
  * On a screen, columns change at any time. So samples have every part of the key that costs nothing to
- * read; the kernel empties its tables before they can be full, however many keys there are.
+ * read. The kernel empties its tables before they can be full, however many keys there are.
  */
 static void widen_key(struct profile_cmd *cmd)
 {

@@ -148,7 +148,8 @@ void top_screen__progress(void *ctx, const char *image, int nr, int of)
 	if (clock_ns() - top->resolve_ns < PROGRESS_NS)
 		return;
 	bottom = printable__text(image, NULL);
-	page = xasprintf("# reading symbols: %d %% (%s)\n", 100 * nr / of, bottom ? bottom : "?");
+	page = xasprintf("# reading symbols: %d %% (%s)\n", (int)(100LL * nr / of),
+			 bottom ? bottom : "?");
 	if (page)
 		(void)terminal__draw(page, "");
 }

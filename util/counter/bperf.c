@@ -278,52 +278,37 @@ static int bperf__read(struct counter *self)
 	return 0;
 }
 
+/* Call an operation of each counter that has it, until one fails. */
+#define call_each(self, op)                                                                        \
+	({                                                                                         \
+		int err_ = 0;                                                                      \
+                                                                                                   \
+		for_each_counter(to_bperf(self), counter)                                          \
+		{                                                                                  \
+			if (!err_ && counter->ops->op)                                             \
+				err_ = counter->ops->op(counter);                                  \
+		}                                                                                  \
+		err_;                                                                              \
+	})
+
 static int bperf__poll_cgroups(struct counter *self)
 {
-	int err = 0;
-
-	for_each_counter(to_bperf(self), counter)
-	{
-		if (!err && counter->ops->poll_cgroups)
-			err = counter->ops->poll_cgroups(counter);
-	}
-	return err;
+	return call_each(self, poll_cgroups);
 }
 
 static int bperf__add_cgroups(struct counter *self)
 {
-	int err = 0;
-
-	for_each_counter(to_bperf(self), counter)
-	{
-		if (!err && counter->ops->add_cgroups)
-			err = counter->ops->add_cgroups(counter);
-	}
-	return err;
+	return call_each(self, add_cgroups);
 }
 
 static int bperf__drop_cgroups(struct counter *self)
 {
-	int err = 0;
-
-	for_each_counter(to_bperf(self), counter)
-	{
-		if (!err && counter->ops->drop_cgroups)
-			err = counter->ops->drop_cgroups(counter);
-	}
-	return err;
+	return call_each(self, drop_cgroups);
 }
 
 static int bperf__follow_progs(struct counter *self)
 {
-	int err = 0;
-
-	for_each_counter(to_bperf(self), counter)
-	{
-		if (!err && counter->ops->follow_progs)
-			err = counter->ops->follow_progs(counter);
-	}
-	return err;
+	return call_each(self, follow_progs);
 }
 
 static int bperf__wakeup_fd(struct counter *self)

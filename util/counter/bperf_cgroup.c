@@ -282,9 +282,9 @@ static void cgrp__read(struct bpf_counter *base)
 
 		if (!bpf_counter__has(base, evsel) || is_vacant(evsel))
 			continue;
-		for (int c = 0; c < evsel->cpus->nr; c++) {
-			struct counts_values now = scope_counter__reading(
-				self, priv->event, evsel->cgroup->pos, evsel->cpus->cpu[c]);
+		for (int c = 0; c < evsel->counts->nr_cpus; c++) {
+			struct counts_values now = bperf_rows__reading(
+				&self->rows, priv->event, evsel->cgroup->pos, evsel->cpus->cpu[c]);
 
 			scope_counter__account(self, evsel, c, &now);
 		}
@@ -323,7 +323,7 @@ static void begin_anew(const struct scope_counter *self, struct evsel *evsel, bo
 	if (evsel->model)
 		priv->event = ((struct bperf_evsel *)evsel->model->priv)->event;
 	priv->is_wanted = priv->is_open = is_enabled;
-	for (int c = 0; c < evsel->cpus->nr; c++) {
+	for (int c = 0; c < evsel->counts->nr_cpus; c++) {
 		priv->cell[c] = (struct window){.has_base = is_enabled};
 		evsel->counts->values[c] = (struct counts_values){};
 	}

@@ -83,6 +83,7 @@ static int set_counting(const struct bperf *bperf, struct evsel *evsel, int slot
 	int err;
 
 	evsel->threads_as_one = evsel->threads && !evsel->in_progs && !plan->target->per_thread;
+	evsel->cpus_as_one = evsel->cgroup && plan->sums_cpus;
 	err = evsel__alloc_counts(evsel);
 	if (err)
 		return err;

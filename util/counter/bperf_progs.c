@@ -5,6 +5,7 @@
 #include "util/bperf/pair_entry.h"
 #include "util/bperf/prog_columns.h"
 #include "util/bperf/prog_pair.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/target/bpf_prog.h"
@@ -157,14 +158,13 @@ static void report_one(const struct bperf_progs *progs, const struct bpf_prog *t
 
 static int grow(struct bperf_progs *progs)
 {
-	int nr = progs->targets->nr;
-	struct counted_prog *grown = realloc(progs->prog, (nr + 1) * sizeof(*grown));
+	while (progs->nr_progs < progs->targets->nr) {
+		struct counted_prog *added = array__add(progs->prog, progs->nr_progs);
 
-	if (!grown)
-		return -ENOMEM;
-	progs->prog = grown;
-	for (; progs->nr_progs < nr; progs->nr_progs++)
-		grown[progs->nr_progs] = (struct counted_prog){.pair.idx = -1};
+		if (!added)
+			return -ENOMEM;
+		added->pair.idx = -1;
+	}
 	return 0;
 }
 

@@ -23,14 +23,13 @@
 
 static struct counts_values *total_at(const struct bperf_rows *scopes, int row, int event, int cpu)
 {
-	return &scopes->totals[((size_t)row * scopes->nr_events + event) *
-				       bperf_leader__nr_cpus(scopes->leader) +
-			       cpu];
+	return &scopes->totals[((size_t)row * scopes->nr_events + event) * scopes->nr_columns +
+			       (scopes->is_summed ? 0 : cpu)];
 }
 
 static size_t nr_totals(const struct bperf_rows *scopes, int nr_rows)
 {
-	return (size_t)nr_rows * scopes->nr_events * bperf_leader__nr_cpus(scopes->leader);
+	return (size_t)nr_rows * scopes->nr_events * scopes->nr_columns;
 }
 
 /* Return: whether a scope set contains a scope of ours. */
@@ -43,6 +42,13 @@ static bool is_ours(void *ctx, int scope_set)
 			return true;
 	}
 	return false;
+}
+
+static bool runs_ours(void *ctx, const struct cpu_state *state)
+{
+	const struct bperf_rows *scopes = ctx;
+
+	return is_ours(ctx, __atomic_load_n(&state->scope_set[scopes->kind], __ATOMIC_ACQUIRE));
 }
 
 /* Add the sums of one scope set to each row whose scope it contains. */
@@ -61,13 +67,17 @@ static int add_scope_set(struct bperf_rows *scopes, const struct scope_sets_view
 			scopes->rows[nr_rows++] = after - 1;
 	}
 	for (int event = 0; event < scopes->nr_events; event++) {
-		int pos = scope_set__event(tables, scope_set, scopes->slots[event]);
+		int pos = scope_set__event(tables, scope_set, scopes->events[event].slot);
 
 		for (int cpu = 0; pos >= 0 && cpu < nr_cpus; cpu++) {
 			struct counts_values now;
 			struct sum sum = {};
-			int err = scope_set__add_sum(tables, view, scope_set, pos, cpu,
-						     bperf_leader__seq(leader, cpu), &sum);
+			int err;
+
+			if (scopes->is_summed && !scopes->is_summed[cpu])
+				continue;
+			err = scope_set__add_sum(tables, view, scope_set, pos, cpu,
+						 bperf_leader__seq(leader, cpu), &sum);
 
 			if (err)
 				return err;
@@ -109,8 +119,8 @@ int bperf_rows__read(struct bperf_rows *scopes)
 {
 	struct bperf_leader *leader = scopes->leader;
 	uint64_t end_ns = clock_ns() + READ_WAIT_NS;
-	int err = scopes->kind == SCOPE_SET_TASK ? leader_sync__tasks(leader, is_ours, scopes) :
-						   leader_sync__cgroups(leader, is_ours, scopes);
+	int err = scopes->kind == SCOPE_SET_TASK ? leader_sync__tasks(leader, runs_ours, scopes) :
+						   leader_sync__cgroups(leader, runs_ours, scopes);
 
 	while (!err) {
 		err = add_scope_sets(scopes);
@@ -122,22 +132,10 @@ int bperf_rows__read(struct bperf_rows *scopes)
 	return err;
 }
 
-struct counts_values bperf_rows__on_cpu(const struct bperf_rows *scopes, int event, int row,
-					int cpu)
+struct counts_values bperf_rows__reading(const struct bperf_rows *scopes, int event, int row,
+					 int cpu)
 {
 	return *total_at(scopes, row, event, cpu);
-}
-
-struct counts_values bperf_rows__total(const struct bperf_rows *scopes, int event, int row)
-{
-	struct counts_values total = {};
-
-	for (int cpu = 0; cpu < bperf_leader__nr_cpus(scopes->leader); cpu++) {
-		struct counts_values one = bperf_rows__on_cpu(scopes, event, row, cpu);
-
-		counts_values__add(&total, &one);
-	}
-	return total;
 }
 
 /* --- rows --- */
@@ -156,12 +154,12 @@ int bperf_rows__add(struct bperf_rows *scopes, int row, bool inherits, __u64 cgr
 	if (scopes->nr_events > SET_EVENTS)
 		return -E2BIG;
 	for (int i = 0; i < scopes->nr_events; i++)
-		slots[i] = scopes->slots[i];
+		slots[i] = scopes->events[i].slot;
 	qsort(slots, scopes->nr_events, sizeof(slots[0]), compare_slots);
 	for (int i = 0; i < scopes->nr_events; i++) {
 		for (int e = 0; e < scopes->nr_events; e++) {
-			if (scopes->slots[e] == slots[i])
-				switches[i] = scopes->is_switches[e];
+			if (scopes->events[e].slot == slots[i])
+				switches[i] = scopes->events[e].switches;
 		}
 	}
 	scope = scope__add(scopes->leader, slots, switches, scopes->nr_events, inherits, cgroup);
@@ -245,31 +243,35 @@ int bperf_rows__grow(struct bperf_rows *scopes, int nr_rows)
 }
 
 int bperf_rows__init(struct bperf_rows *scopes, struct bperf_leader *leader,
-		     enum scope_set_kind kind, const int *slots, const int *is_switches, int nr,
-		     int nr_rows)
+		     enum scope_set_kind kind, const struct scope_event *events, int nr)
 {
 	memset(scopes, 0, sizeof(*scopes));
 	scopes->leader = leader;
 	scopes->kind = kind;
 	scopes->nr_events = nr;
-	scopes->slots = malloc(nr * sizeof(*slots) + 1);
-	scopes->is_switches = malloc(nr * sizeof(*is_switches) + 1);
+	scopes->nr_columns = bperf_leader__nr_cpus(leader);
+	scopes->events = malloc(nr * sizeof(*events) + 1);
 	scopes->row_after = calloc(MAX_SCOPES, sizeof(*scopes->row_after));
 	scopes->rows = malloc(MAX_SCOPES * sizeof(*scopes->rows));
-	if (!scopes->slots || !scopes->is_switches || !scopes->row_after || !scopes->rows)
+	if (!scopes->events || !scopes->row_after || !scopes->rows)
 		return -ENOMEM;
-	memcpy(scopes->slots, slots, nr * sizeof(*slots));
-	memcpy(scopes->is_switches, is_switches, nr * sizeof(*is_switches));
-	return bperf_rows__grow(scopes, nr_rows);
+	memcpy(scopes->events, events, nr * sizeof(*events));
+	return 0;
+}
+
+void bperf_rows__sum_cpus(struct bperf_rows *scopes, bool *is_summed)
+{
+	scopes->is_summed = is_summed;
+	scopes->nr_columns = 1;
 }
 
 void bperf_rows__clear(struct bperf_rows *scopes)
 {
-	free(scopes->slots);
-	free(scopes->is_switches);
+	free(scopes->events);
 	free(scopes->row_after);
 	free(scopes->rows);
 	free(scopes->scope_of);
+	free(scopes->is_summed);
 	free(scopes->totals);
 	memset(scopes, 0, sizeof(*scopes));
 }

@@ -14,31 +14,41 @@
 
 struct bperf_leader;
 
+struct scope_event {
+	int slot;
+	enum switch_event switches;
+};
+
 struct bperf_rows {
 	struct bperf_leader *leader;
 	enum scope_set_kind kind;
-	int *slots;	  /* the session's events, any order, none twice */
-	int *is_switches; /* per slot, enum switch_event */
+	struct scope_event *events; /* of the session, any order, no slot twice */
 	int nr_events;
 	int nr_rows;
 	int *row_after; /* scope -> row, plus 1; 0: it is another session's. Memory only where used */
 	int *scope_of; /* row -> scope, 0: none */
 	int *rows;     /* work space: rows of the scope set that is read, MAX_SCOPES */
-	struct counts_values *totals; /* row x event x CPU, as of the last read */
+	bool *is_summed; /* per CPU: it is part of the sums of all CPUs; NULL: each CPU has a column */
+	int nr_columns;		      /* all CPUs, or one for their sum */
+	struct counts_values *totals; /* row x event x column, as of the last read */
 	__u64 failed; /* slices with an event that could not be read, as of the last read */
 };
 
 /**
- * bperf_rows__init() - rows without scopes
- * @slots: of the session's events, any order, none twice
- * @is_switches: per slot, enum switch_event
+ * bperf_rows__init() - begin without rows
+ * @events: of the session, any order, no slot twice
  *
  * Return: 0 or -ENOMEM; released by bperf_rows__clear() either way.
  */
 int bperf_rows__init(struct bperf_rows *scopes, struct bperf_leader *leader,
-		     enum scope_set_kind kind, const int *slots, const int *is_switches, int nr,
-		     int nr_rows);
+		     enum scope_set_kind kind, const struct scope_event *events, int nr);
 void bperf_rows__clear(struct bperf_rows *scopes);
+
+/**
+ * bperf_rows__sum_cpus() - keep only the sums of all CPUs; call it before bperf_rows__grow()
+ * @is_summed: per CPU, which ones; owned by the rows from now on
+ */
+void bperf_rows__sum_cpus(struct bperf_rows *scopes, bool *is_summed);
 
 /** bperf_rows__grow() - add rows without scopes; 0 or -ENOMEM */
 int bperf_rows__grow(struct bperf_rows *scopes, int nr_rows);
@@ -61,11 +71,8 @@ void bperf_rows__drop(struct bperf_rows *scopes, int row);
 /** bperf_rows__read() - sum up the scopes since they were made; 0 or -errno */
 int bperf_rows__read(struct bperf_rows *scopes);
 
-/** bperf_rows__on_cpu() - the sum of one event and row on one CPU, at the last read */
-struct counts_values bperf_rows__on_cpu(const struct bperf_rows *scopes, int event, int row,
-					int cpu);
-
-/** bperf_rows__total() - the same sum on all CPUs */
-struct counts_values bperf_rows__total(const struct bperf_rows *scopes, int event, int row);
+/** bperf_rows__reading() - the sum of one event and row at the last read; @cpu: ignored if they are summed */
+struct counts_values bperf_rows__reading(const struct bperf_rows *scopes, int event, int row,
+					 int cpu);
 
 #endif

@@ -114,6 +114,7 @@ static int assign(struct bperf_rows *rows, const struct counter_plan *plan)
 	while (!err) {
 		bool is_changed = false;
 
+		task_walk__begin_round(rows->leader);
 		err = walk_round(rows->leader, list, nr, when, &is_changed);
 		if (err)
 			return err;
@@ -128,7 +129,7 @@ static int assign(struct bperf_rows *rows, const struct counter_plan *plan)
 	}
 	/* From here on no CPU is in a scope set that it should have left. */
 	if (!err && !is_held)
-		err = leader_sync__tasks(rows->leader, NULL, NULL);
+		err = task_walk__sync(rows->leader);
 	return err ? err : check_found(plan->target, list, nr);
 }
 
@@ -194,18 +195,16 @@ static int task__open(struct bpf_counter *base)
 /* @is_first: they have counted nothing yet */
 static void account_rows(struct scope_counter *self, struct evsel *evsel, bool is_first)
 {
-	bool by_cpu = self->base.bperf->base.plan->by_cpu;
 	const struct bperf_evsel *priv = evsel->priv;
 	const struct counts *counts = evsel->counts;
 
 	for (int c = 0; c < counts->nr_cpus; c++) {
-		int cpu = by_cpu ? evsel->cpus->cpu[c] : -1;
-
 		for (int row = 0; row < self->rows.nr_rows; row++) {
 			struct counts_values now = {};
 
 			if (!is_first)
-				now = scope_counter__reading(self, priv->event, row, cpu);
+				now = bperf_rows__reading(&self->rows, priv->event, row,
+							  evsel->cpus->cpu[c]);
 			scope_counter__account(self, evsel, c * counts->nr_threads + row, &now);
 		}
 	}

@@ -27,7 +27,8 @@ struct counter_plan {
 	const struct target *target;
 	struct thread_map *threads;  /* of the task target; NULL for CPU targets */
 	struct cgroup_list *cgroups; /* that evsels are restricted to */
-	bool by_cpu; /* bperf: tasks are counted CPU by CPU, as evsel->cpus has them */
+	bool by_cpu;	/* bperf: tasks are counted CPU by CPU, as evsel->cpus has them */
+	bool sums_cpus; /* bperf: counts of cgroups are kept for all CPUs together */
 	struct bpf_prog_list *progs;  /* BPF programs to count; NULL: none */
 	struct thread_map *prog_rows; /* these as rows, in the same order */
 	bool enable_on_exec;	      /* a held workload starts the counting itself */

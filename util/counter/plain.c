@@ -85,7 +85,7 @@ static void fill_attr(const struct counter_plan *plan, const struct evsel *evsel
 static bool is_level_denied(const struct evsel *evsel, int err)
 {
 	return err == -EACCES && evsel->threads && !evsel->attr.exclude_kernel &&
-	       perf_event__paranoid() > 1;
+	       evsel__has_levels(evsel) && perf_event__paranoid() > 1;
 }
 
 /*

@@ -2,14 +2,17 @@
 #include "util/counter/scope_counter.h"
 
 #include "util/bperf/attr_map.h"
+#include "util/bperf/leader.h"
 #include "util/bperf/leader_links.h"
 #include "util/bperf/leader_slots.h"
 #include "util/bperf/leader_tasks.h"
 #include "util/bperf/scope.h"
+#include "util/bperf/session.h"
 #include "util/counter/bperf_internal.h"
 #include "util/counter/bperf_open.h"
 #include "util/counter/bperf_read.h"
 #include "util/event/evlist.h"
+#include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -29,19 +32,50 @@ static enum switch_event switches_of(const struct evsel *evsel)
 
 /* --- opening --- */
 
+/* Let the rows of tasks have only sums of all CPUs, unless they are broken down by CPU; cgroups if they are many. */
+static int sum_cpus(struct scope_counter *self)
+{
+	const struct counter_plan *plan = self->base.bperf->base.plan;
+	int nr_cpus = bperf_leader__nr_cpus(self->rows.leader);
+	bool *is_summed;
+	struct evsel *evsel;
+	int i;
+
+	if (self->rows.kind == SCOPE_SET_TASK ? plan->by_cpu : !plan->sums_cpus)
+		return 0;
+	is_summed = calloc(nr_cpus, sizeof(*is_summed));
+	if (!is_summed)
+		return -ENOMEM;
+	evlist__for_each(plan->evlist, evsel, i) {
+		/* An event of a further cgroup has the CPUs of the first one's. */
+		if (evsel->model || !bpf_counter__has(&self->base, evsel))
+			continue;
+		for (int cpu = 0; cpu < nr_cpus; cpu++)
+			is_summed[cpu] |=
+				cpumap__is_any(evsel->cpus) || cpumap__has(evsel->cpus, cpu);
+	}
+	bperf_rows__sum_cpus(&self->rows, is_summed);
+	return 0;
+}
+
 /* Under the lock. */
 static int make_scopes(struct scope_counter *self, enum scope_set_kind kind, int nr_rows,
 		       int (*add)(struct scope_counter *self))
 {
 	struct bperf_leader *leader = self->base.bperf->leader;
-	int slots[MAX_EVENTS], is_switches[MAX_EVENTS], err;
+	struct scope_event events[MAX_EVENTS];
+	int slots[MAX_EVENTS], err;
 	const struct evsel *evsels[MAX_EVENTS];
 	int nr = bpf_counter__collect_slots(&self->base, slots, evsels);
 
 	for (int i = 0; i < nr; i++)
-		is_switches[i] = switches_of(evsels[i]);
-	scope__repair(leader);
-	err = bperf_rows__init(&self->rows, leader, kind, slots, is_switches, nr, nr_rows);
+		events[i] = (struct scope_event){slots[i], switches_of(evsels[i])};
+	(void)scope__repair(leader); /* what fails for it also fails for us */
+	err = bperf_rows__init(&self->rows, leader, kind, events, nr);
+	if (!err)
+		err = sum_cpus(self);
+	if (!err)
+		err = bperf_rows__grow(&self->rows, nr_rows);
 	scope__expect(leader, nr_rows, nr);
 	if (!err)
 		err = add(self);
@@ -60,8 +94,10 @@ int scope_counter__open(struct scope_counter *self, enum scope_set_kind kind, in
 			int (*add)(struct scope_counter *self), const char *what)
 {
 	struct bperf *bperf = self->base.bperf;
-	int err = attr_map__lock_tasks(bperf->attr_map);
+	int err;
 
+	(void)session__repair_scopes(bperf->leader, false); /* or the next session does it */
+	err = attr_map__lock_tasks(bperf->attr_map);
 	if (err)
 		return err;
 	err = make_scopes(self, kind, nr_rows, add);
@@ -167,13 +203,6 @@ void scope_counter__account(struct scope_counter *self, struct evsel *evsel, int
 {
 	bperf_evsel__account(evsel, cell, now, 0);
 	self->has_run |= evsel->counts->values[cell].enabled_ns > 0;
-}
-
-struct counts_values scope_counter__reading(const struct scope_counter *self, int event, int row,
-					    int cpu)
-{
-	return cpu < 0 ? bperf_rows__total(&self->rows, event, row) :
-			 bperf_rows__on_cpu(&self->rows, event, row, cpu);
 }
 
 /* --- the end --- */

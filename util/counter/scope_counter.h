@@ -43,10 +43,6 @@ int scope_counter__open(struct scope_counter *self, enum scope_set_kind kind, in
  */
 bool scope_counter__read(struct scope_counter *self);
 
-/** scope_counter__reading() - of one event and row, since its scope was made; @cpu: -1: on all */
-struct counts_values scope_counter__reading(const struct scope_counter *self, int event, int row,
-					    int cpu);
-
 /** scope_counter__account() - account a reading in a cell of an event, see bperf_evsel__account() */
 void scope_counter__account(struct scope_counter *self, struct evsel *evsel, int cell,
 			    const struct counts_values *now);

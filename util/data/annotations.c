@@ -4,6 +4,7 @@
 #include "util/event/event_names.h"
 #include "util/event/evlist.h"
 #include "util/event/pmu.h"
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 #include "util/target/cgroup_list.h"
 
@@ -188,20 +189,19 @@ static int read_key(const char *text, const struct key *key, void *to)
 
 static const struct cgroup *cgroup_named(struct annotations *annotations, const char *name)
 {
-	struct cgroup **cgroups, *cgroup;
+	struct cgroup **added, *cgroup;
 
 	for (int i = 0; i < annotations->nr_cgroups; i++) {
 		if (!strcmp(annotations->cgroups[i]->name, name))
 			return annotations->cgroups[i];
 	}
-	cgroups = realloc(annotations->cgroups, (annotations->nr_cgroups + 1) * sizeof(*cgroups));
-	if (!cgroups)
-		return NULL;
-	annotations->cgroups = cgroups;
 	cgroup = calloc(1, sizeof(*cgroup));
-	if (!cgroup)
+	added = cgroup ? array__add(annotations->cgroups, annotations->nr_cgroups) : NULL;
+	if (!added) {
+		free(cgroup);
 		return NULL;
-	cgroups[annotations->nr_cgroups++] = cgroup;
+	}
+	*added = cgroup;
 	cgroup->state = CGROUP_LIVE;
 	cgroup->name = strdup(name);
 	return cgroup->name ? cgroup : NULL;

@@ -10,8 +10,8 @@
  * and the name of a thread come before the first sample that needs them. They come again after another
  * program or mapping has taken their place.
  *
- * With PROFILE_EACH, single samples come in the order of their times (CLOCK_MONOTONIC), and all records of the
- * kernel's types end with an id that has the time. UPDATE_ENTRY and LOST_SAMPLES have the samples that are not
+ * With PROFILE_EACH, single samples come in the order of their times (CLOCK_MONOTONIC). All records of the
+ * kernel's types end with an id that has the time then. UPDATE_ENTRY and LOST_SAMPLES have the samples that are not
  * among them.
  *
  * Names are ours, in records EVENT_UPDATE that others pass over, before the first sample:
@@ -27,15 +27,14 @@
  * UPDATE_ENTRY		with PROFILE_EACH, all entries in their order: name of the thread as text; a sample's fields
  *			behind its event, for the samples without a record; their number may be 0
  *
- * The raw data of a sample has the rest:
- *	u32 flags, u64 number of samples, s32 prio, u16 frames of the kernel, u16 frames of user space,
- *	the places of all frames as u32, innermost first
+ * The raw data of a sample has the rest: u32 flags, u64 number of samples, s32 prio. Then come u16 frames of the
+ * kernel, u16 frames of user space, and the places of all frames as u32, innermost first.
  */
 
 #include "util/data/format.h"
 #include "util/sample/sample_types.h"
 
-#define PROFILE_VERSION 2
+#define PROFILE_VERSION 3
 
 /* Numbers of events: this and so on. */
 #define PROFILE_FIRST_ID 1
@@ -53,7 +52,7 @@
 #define PROFILE_RAW_FIXED 20
 
 /* Every version of the format has its own account. */
-static_assert(sizeof(struct sample_account) == 27 * sizeof(uint64_t), "as on disk");
+static_assert(sizeof(struct sample_account) == 32 * sizeof(uint64_t), "as on disk");
 
 /** profile_sample_type() - the parts that samples of a profile with this key (SAMPLE_*) have, perhaps the time */
 static inline uint64_t profile_sample_type(uint32_t key, bool has_time)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/data/reader.h"
 
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/program.h"
 #include "util/lib/util.h"
@@ -83,17 +84,13 @@ static int read_at(struct data_reader *reader, uint64_t offset, void *data, size
 /* Read an attr of @size bytes: pad a shorter one with 0, drop the rest of a longer one. */
 static struct data_attr *add_attr(struct data_reader *reader, const char *data, uint32_t size)
 {
-	struct data_attr *attrs;
+	struct data_attr *added = array__add(reader->attrs, reader->nr_attrs);
 
-	attrs = realloc(reader->attrs, (reader->nr_attrs + 1) * sizeof(*attrs));
-	if (!attrs)
+	if (!added)
 		return NULL;
-	reader->attrs = attrs;
-	attrs += reader->nr_attrs++;
-	memset(attrs, 0, sizeof(*attrs));
-	memcpy(&attrs->attr, data, size < sizeof(attrs->attr) ? size : sizeof(attrs->attr));
-	attrs->attr.size = sizeof(attrs->attr);
-	return attrs;
+	memcpy(&added->attr, data, size < sizeof(added->attr) ? size : sizeof(added->attr));
+	added->attr.size = sizeof(added->attr);
+	return added;
 }
 
 static int alloc_ids(struct data_attr *attr, uint64_t nr)
@@ -263,7 +260,7 @@ int data_reader__open(const char *path, struct data_reader **out)
 	reader->file = !strcmp(path, "-") ? fdopen(dup(STDIN_FILENO), "re") : fopen(path, "re");
 	if (!reader->file) {
 		err = -errno;
-		pr_err("cannot read %s: %s", path, strerror(errno));
+		pr_err("cannot read %s: %s", shown_arg(path), strerror(errno));
 	} else {
 		err = reader->path ? read_header(reader) : no_memory();
 	}

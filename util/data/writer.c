@@ -88,7 +88,7 @@ int data_writer__open(const char *path, struct data_writer **out)
 
 	*out = NULL;
 	if (err)
-		pr_err("cannot write %s: %s", path, strerror(-err));
+		pr_err("cannot write %s: %s", shown_arg(path), strerror(-err));
 	else if (!writer->out.is_stream)
 		err = check_names(writer);
 	if (err)

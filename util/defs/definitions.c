@@ -324,7 +324,7 @@ int definitions__add_file(struct definitions *defs, const char *path)
 
 /*
  * Return: the directory of the shipped definitions: beside the program in a build tree, or relative
- * to it in an installation, which may be moved and have another name. Owned.
+ * to it in an installation. An installation may be moved and have another name. Owned.
  */
 static char *shipped_dir(void)
 {
@@ -399,10 +399,10 @@ static void read_all(struct definitions *defs, enum definition_kind kind)
 	int i, err = 0;
 
 	find_files(defs);
-	for (i = 0; i < defs->nr_files && !err && kind == DEFINES_EVENTS; i++) {
-		/* Templates first: events may precede the templates that they refer to. */
+	for (i = 0; i < defs->nr_files && !err; i++) {
+		/* Templates first: definitions may precede the templates that they refer to. */
 		if (defs->files[i].is_standard)
-			err = definition_file__read(&defs->tables, &defs->files[i], kind);
+			err = definition_file__read_standard(&defs->tables, &defs->files[i]);
 	}
 	for (i = 0; i < defs->nr_files && !err; i++) {
 		if (kind != DEFINES_EVENTS || !defs->files[i].is_standard)

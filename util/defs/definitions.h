@@ -8,6 +8,7 @@
  * read at the first lookup.
  *
  * The first definition of a name wins. The places, in this order:
+ *
  *	--metrics-file FILE
  *	$PERF_METRICS_PATH, files and directories separated by ':'
  *	metrics/ beside the program (a build tree), otherwise of the installation, which may be moved

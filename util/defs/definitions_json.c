@@ -74,7 +74,7 @@ static bool mentions(const char *text, enum definition_kind kind)
 {
 	switch (kind) {
 	case DEFINES_METRICS:
-		return strstr(text, "\"MetricName\"");
+		return strstr(text, "\"MetricName\"") || strstr(text, "\"ArchStdEvent\"");
 	case DEFINES_EVENTS:
 		return strstr(text, "\"EventName\"") || strstr(text, "\"ArchStdEvent\"");
 	default:
@@ -110,13 +110,6 @@ static const char *text_of(struct json_object *object, const char *key)
 		return NULL;
 	text = json_object_get_string(value);
 	return text && *text ? text : NULL;
-}
-
-static bool is_set(struct json_object *object, const char *key)
-{
-	const char *text = text_of(object, key);
-
-	return text && strcmp(text, "0");
 }
 
 /* --- units --- */
@@ -175,12 +168,40 @@ static const char *find_pmu(struct json_object *object, const struct definition_
 	return text_of(object, "\tpmu");
 }
 
+/* --- references --- */
+
+/* Return: the template that an object refers to by "ArchStdEvent"; NULL: none. */
+static struct json_object *standard_of(void *const *names, struct json_object *object)
+{
+	const char *refers_to = text_of(object, "ArchStdEvent");
+
+	return refers_to ? definition_names__find(names, refers_to, NULL) : NULL;
+}
+
+/* Return: a member of an object, or of the template that it refers to. */
+static const char *part_of(struct json_object *object, struct json_object *standard,
+			   const char *key)
+{
+	const char *text = text_of(object, key);
+
+	return text || !standard ? text : text_of(standard, key);
+}
+
+static bool is_set(struct json_object *object, struct json_object *standard, const char *key)
+{
+	const char *text = part_of(object, standard, key);
+
+	return text && strcmp(text, "0");
+}
+
 /* --- metrics --- */
 
 static int add_metric(struct definition_tables *tables, const struct definition_file *file,
 		      struct json_object *object)
 {
-	const char *name = text_of(object, "MetricName"), *expr = text_of(object, "MetricExpr");
+	struct json_object *standard = standard_of(&tables->standard_metrics, object);
+	const char *name = part_of(object, standard, "MetricName");
+	const char *expr = part_of(object, standard, "MetricExpr");
 	const char *pmu = find_pmu(object, file);
 	struct metric_def *def;
 	int is_new;
@@ -196,15 +217,15 @@ static int add_metric(struct definition_tables *tables, const struct definition_
 	def->name = name;
 	def->expr = expr;
 	def->pmu = pmu;
-	def->group = text_of(object, "MetricGroup");
-	def->description = text_of(object, "BriefDescription");
-	def->long_description = text_of(object, "PublicDescription");
-	def->unit = text_of(object, "ScaleUnit");
-	def->threshold = text_of(object, "MetricThreshold");
-	def->constraint = text_of(object, "MetricConstraint");
-	def->no_group_in = text_of(object, "MetricgroupNoGroup");
-	def->default_group = text_of(object, "DefaultMetricgroupName");
-	def->show_events = is_set(object, "DefaultShowEvents");
+	def->group = part_of(object, standard, "MetricGroup");
+	def->description = part_of(object, standard, "BriefDescription");
+	def->long_description = part_of(object, standard, "PublicDescription");
+	def->unit = part_of(object, standard, "ScaleUnit");
+	def->threshold = part_of(object, standard, "MetricThreshold");
+	def->constraint = part_of(object, standard, "MetricConstraint");
+	def->no_group_in = part_of(object, standard, "MetricgroupNoGroup");
+	def->default_group = part_of(object, standard, "DefaultMetricgroupName");
+	def->show_events = is_set(object, standard, "DefaultShowEvents");
 	def->compat = text_of(object, "Compat");
 	return 0;
 }
@@ -235,23 +256,14 @@ static const struct {
 	{0x3f7, "frontend"},
 };
 
-/* Return: a member of an object, or of the standard event that it refers to. */
-static const char *part_of(struct json_object *object, struct json_object *standard,
-			   const char *key)
-{
-	const char *text = text_of(object, key);
-
-	return text || !standard ? text : text_of(standard, key);
-}
-
 static uint64_t number(const char *text)
 {
 	return text ? strtoull(text, NULL, 0) : 0;
 }
 
 /*
- * Intel's fixed counters. Files give the code 0 and the counter's number + 1 in the unit mask, which
- * the kernel does not know as a code, or which counts nothing on older CPUs. The kernel puts the
+ * Intel's fixed counters. Files give the code 0 and the counter's number + 1 in the unit mask. The
+ * kernel does not know this code, or it counts nothing on older CPUs. The kernel puts the
  * codes of general counters on the fixed ones (FIXED_EVENT_CONSTRAINT, Linux 6.12). Linux's perf
  * replaces the codes of inst_retired and cpu_clk_unhalted by name, also if the file has a usable one.
  */
@@ -360,18 +372,13 @@ static int add_event(struct definition_tables *tables, const struct definition_f
 		     struct json_object *object)
 {
 	const char *refers_to = text_of(object, "ArchStdEvent"), *name;
-	struct json_object *standard;
+	struct json_object *standard = standard_of(&tables->standard, object);
 	struct event_def *def;
 	char *c;
 
-	name = text_of(object, "EventName");
-	if (file->is_standard)
-		return name && definition_names__add(&tables->standard, name, NULL, object) < 0 ?
-			       -ENOMEM :
-			       0;
-	standard = refers_to ? definition_names__find(&tables->standard, refers_to, NULL) : NULL;
 	if (refers_to && !standard) {
-		pr_verbose("%s: there is no standard event '%s'", file->path, refers_to);
+		if (!standard_of(&tables->standard_metrics, object))
+			pr_verbose("%s: there is no standard event '%s'", file->path, refers_to);
 		return 0;
 	}
 	name = part_of(object, standard, "EventName");
@@ -391,8 +398,8 @@ static int add_event(struct definition_tables *tables, const struct definition_f
 	def->desc = part_of(object, standard, "BriefDescription");
 	def->long_desc = part_of(object, standard, "PublicDescription");
 	def->scale_unit = part_of(object, standard, "ScaleUnit");
-	def->per_pkg = is_set(object, "PerPkg");
-	def->deprecated = is_set(object, "Deprecated");
+	def->per_pkg = is_set(object, standard, "PerPkg");
+	def->deprecated = is_set(object, standard, "Deprecated");
 	def->topic = part_of(object, standard, "Topic");
 	if (!def->topic)
 		def->topic = file->topic;
@@ -420,6 +427,32 @@ int definition_file__read(struct definition_tables *tables, struct definition_fi
 	return err;
 }
 
+/* Note the objects of an array by the name that they have under @key. Return: 0 or -ENOMEM. */
+static int add_standard(void **names, struct json_object *array, const char *key)
+{
+	int err = 0;
+
+	for (size_t i = 0; array && i < json_object_array_length(array) && err >= 0; i++) {
+		struct json_object *object = json_object_array_get_idx(array, i);
+		const char *name =
+			json_object_is_type(object, json_type_object) ? text_of(object, key) : NULL;
+
+		err = name ? definition_names__add(names, name, NULL, object) : 0;
+	}
+	return err < 0 ? err : 0;
+}
+
+int definition_file__read_standard(struct definition_tables *tables, struct definition_file *file)
+{
+	int err;
+
+	definition_file__parse(file, DEFINES_ANYTHING);
+	err = add_standard(&tables->standard, find_array(file->json, "Events"), "EventName");
+	return err ? err :
+		     add_standard(&tables->standard_metrics, find_array(file->json, "Metrics"),
+				  "MetricName");
+}
+
 void definition_tables__clear(struct definition_tables *tables)
 {
 	for (int i = 0; i < tables->nr_events; i++) {
@@ -430,5 +463,6 @@ void definition_tables__clear(struct definition_tables *tables)
 	free(tables->events);
 	definition_names__clear(&tables->metric_names);
 	definition_names__clear(&tables->standard);
+	definition_names__clear(&tables->standard_metrics);
 	memset(tables, 0, sizeof(*tables));
 }

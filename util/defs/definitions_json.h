@@ -15,7 +15,7 @@ struct definition_file {
 	char *path;
 	char *topic;	  /* the name without .json, blanks for hyphens: "floating point" */
 	const char *pmu;  /* of its core events, on machines with several kinds; NULL: any */
-	bool is_standard; /* its events are templates */
+	bool is_standard; /* its events are templates, and others may refer to its metrics */
 	bool is_parsed;
 	struct json_object *json; /* definitions borrow its strings; NULL: bad */
 };
@@ -28,6 +28,7 @@ struct definition_tables {
 	int nr_events;
 	void *metric_names; /* trees of definition_names__add() */
 	void *standard;	    /* events that others refer to */
+	void *standard_metrics;
 };
 
 enum definition_kind {
@@ -50,6 +51,13 @@ void definition_file__parse(struct definition_file *file, enum definition_kind k
  */
 int definition_file__read(struct definition_tables *tables, struct definition_file *file,
 			  enum definition_kind kind);
+
+/**
+ * definition_file__read_standard() - note the events and metrics of a file that others refer to
+ *
+ * Before any file is read that refers to them. Return: 0 or -ENOMEM.
+ */
+int definition_file__read_standard(struct definition_tables *tables, struct definition_file *file);
 
 /** definition_tables__clear() - free everything that the tables own */
 void definition_tables__clear(struct definition_tables *tables);

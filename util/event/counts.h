@@ -19,7 +19,7 @@ struct counts_values {
  * first enabled. Times when counting is off add nothing. The back end's read() writes it, stat reads it.
  */
 struct counts {
-	int nr_cpus;	/* rows: evsel->cpus */
+	int nr_cpus;	/* rows: evsel->cpus; 1: for all of them together */
 	int nr_threads; /* columns: evsel->threads; 1 for CPU targets */
 	bool *offline;	/* per CPU: it is offline; earlier counts stay */
 	struct counts_values values[];

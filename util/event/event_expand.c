@@ -351,6 +351,10 @@ static int unknown_event(struct event_expansion *c, const struct event_spec *spe
 
 	if (c->err->reason)
 		return -EINVAL;
+	if (!slashes && pmus__find(c->pmus, spec->word))
+		return parse_error__set(
+			c->err, spec->column, strdup("no event, but a PMU"),
+			xasprintf("Name an event of it, or its terms: %s/TERM=VALUE/", spec->word));
 	c->err->suggestion = suggest(c, spec->word);
 	return parse_error__set(c->err, spec->column,
 				strdup(slashes ? "Bad event or PMU" : "Bad event name"),

@@ -9,6 +9,7 @@
 #include "util/event/counts.h"
 #include "util/event/pmu_name.h"
 #include "util/host/cpumap.h"
+#include "util/host/perf_event.h"
 #include "util/lib/util.h"
 #include "util/target/thread_map.h"
 
@@ -112,8 +113,7 @@ bool evsel__is(const struct evsel *evsel, uint32_t type, uint64_t config)
 
 bool evsel__is_clock(const struct evsel *evsel)
 {
-	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK) ||
-	       evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	return !evsel->tool && perf_event__is_clock(&evsel->attr);
 }
 
 bool evsel__is_software(const struct evsel *evsel)
@@ -142,7 +142,7 @@ int evsel__alloc_counts(struct evsel *evsel)
 	int nr_threads = evsel->threads && !evsel->threads_as_one ? evsel->threads->nr : 1;
 
 	free(evsel->counts);
-	evsel->counts = counts__new(evsel->cpus->nr, nr_threads);
+	evsel->counts = counts__new(evsel->cpus_as_one ? 1 : evsel->cpus->nr, nr_threads);
 	return evsel->counts ? 0 : -ENOMEM;
 }
 
@@ -169,6 +169,11 @@ int evsel__name_modifiers(struct evsel *evsel, const char *modifiers)
 	free(evsel->name);
 	evsel->name = name;
 	return 0;
+}
+
+bool evsel__has_levels(const struct evsel *evsel)
+{
+	return !evsel->pmu || evsel->pmu->is_core || evsel->attr.type < PERF_TYPE_MAX;
 }
 
 int evsel__exclude_kernel(struct evsel *evsel)

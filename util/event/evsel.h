@@ -107,6 +107,7 @@ struct evsel {
 	struct thread_map *threads; /* borrowed from the run; NULL for CPU targets */
 	bool in_progs;		    /* counted in BPF programs on these CPUs */
 	bool threads_as_one;	    /* counted for all threads together, in one column */
+	bool cpus_as_one;	    /* counted for all CPUs together, in one row */
 
 	/* 3: counting */
 	struct counter *counter; /* the back end that counts it; borrowed */
@@ -170,6 +171,9 @@ bool evsel__is(const struct evsel *evsel, uint32_t type, uint64_t config);
  * Return: 0 or -ENOMEM.
  */
 int evsel__alloc_counts(struct evsel *evsel);
+
+/** evsel__has_levels() - whether the event's PMU tells user from kernel; uncore PMUs count for both */
+bool evsel__has_levels(const struct evsel *evsel);
 
 /**
  * evsel__exclude_kernel() - count user level only, as paranoid kernels demand of ordinary users

@@ -88,7 +88,7 @@ static char *too_precise(const struct evsel *evsel, const struct target *target 
 
 static char *not_of_boxes(const struct evsel *evsel, const struct target *target __unused)
 {
-	if (!evsel->pmu || evsel->pmu->is_core || evsel->attr.type < PERF_TYPE_MAX ||
+	if (evsel__has_levels(evsel) ||
 	    (!evsel->attr.exclude_user && !evsel->attr.exclude_kernel && !evsel->attr.exclude_hv))
 		return NULL;
 	return xasprintf("%s cannot tell user from kernel: take away 'u', 'k', 'h'",

@@ -27,6 +27,7 @@ void pfm__for_each(pfm_fn fn __unused, void *ctx __unused)
 #include "util/event/evlist.h"
 #include "util/event/parse_events.h"
 #include "util/event/pmu.h"
+#include "util/lib/array.h"
 #include "util/lib/program.h"
 #include "util/lib/util.h"
 
@@ -174,7 +175,7 @@ struct parser {
 };
 
 struct names {
-	char **names; /* the last is NULL */
+	char **names; /* owned */
 	int nr;
 };
 
@@ -184,14 +185,10 @@ static void collect_name(void *ctx, const char *pmu __unused, const char *name,
 	struct names *names = ctx;
 	/* Compare without the PMU, which few users type. */
 	const char *event = strstr(name, "::") + 2;
-	char **grown = realloc(names->names, (names->nr + 2) * sizeof(*grown));
+	char **added = array__add(names->names, names->nr);
 
-	if (!grown)
-		return;
-	names->names = grown;
-	grown[names->nr] = strdup(event);
-	if (grown[names->nr])
-		grown[++names->nr] = NULL;
+	if (added)
+		*added = strdup(event);
 }
 
 static char *suggest(const char *name)
@@ -201,7 +198,8 @@ static char *suggest(const char *name)
 	char *copy;
 
 	pfm__for_each(collect_name, &names);
-	if (names.nr)
+	/* The list ends with NULL. */
+	if (array__add(names.names, names.nr))
 		near = nearest_name(event, (const char *const *)names.names);
 	copy = near ? strdup(near) : NULL;
 	while (names.nr)

@@ -35,6 +35,24 @@ static const char *skip_uncore(const char *name)
 	return strncmp(name, "uncore_", 7) ? name : name + 7;
 }
 
+/*
+ * Return: whether a name has the words of a list in their order, each followed by numbers only. The first
+ * is at its start: "hisi_sccl,ddrc" is hisi_sccl1_ddrc0.
+ */
+static bool words_match(const char *name, const char *words)
+{
+	while (*words) {
+		size_t len = strcspn(words, ",");
+
+		if (!len || strncmp(name, words, len))
+			return false;
+		name += len;
+		name += strspn(name, "0123456789_");
+		words += len + (words[len] == ',');
+	}
+	return !*name;
+}
+
 static bool name_matches(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern), digits, hex;
@@ -42,6 +60,8 @@ static bool name_matches(const char *name, const char *pattern)
 
 	if (!len)
 		return false;
+	if (strchr(pattern, ','))
+		return words_match(name, pattern);
 	if (strpbrk(pattern, "*?["))
 		return !fnmatch(pattern, name, 0);
 	if (strncmp(name, pattern, len))

@@ -8,6 +8,7 @@
 #include "util/target/target.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,10 +143,15 @@ static int tsc_hz(uint64_t *value __unused)
 
 static int arm_slots(uint64_t *value)
 {
-	char *path __cleanup(free_ptr) =
-		xasprintf("%s/bus/event_source/devices/armv8_pmuv3_0/caps/slots", sysfs_root());
-	char *text __cleanup(free_ptr) = path ? read_file_line(path) : NULL;
+	/* The PMU is armv8_pmuv3_0 with ACPI, and has the core's name with a device tree. */
+	char *pattern __cleanup(free_ptr) =
+		xasprintf("%s/bus/event_source/devices/arm*/caps/slots", sysfs_root());
+	char *text __cleanup(free_ptr) = NULL;
+	glob_t found = {};
 
+	if (pattern && !glob(pattern, 0, NULL, &found))
+		text = read_file_line(found.gl_pathv[0]);
+	globfree(&found);
 	if (!text)
 		return -ENOENT;
 	*value = strtoull(text, NULL, 0);

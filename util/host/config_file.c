@@ -179,7 +179,7 @@ static int read_escape(struct config_reader *reader, struct value *value)
 }
 
 /*
- * Read the value behind "=": blanks at its ends are dropped, blanks in quotes stay, and a backslash
+ * Read the value behind "=". Blanks at its ends are dropped, blanks in quotes stay, and a backslash
  * at the end continues it on the next line. Owned by the caller.
  */
 static int read_value(struct config_reader *reader, char **out)
@@ -225,6 +225,8 @@ static int read_value(struct config_reader *reader, char **out)
 static int report_key(struct config_reader *reader, const char *start, int line, const char *name,
 		      const char *value)
 {
+	/* The section's line is faulty: nobody knows the section of this key. */
+	bool is_lost = !*reader->section;
 	const struct config_entry entry = {
 		.reader = reader,
 		.path = reader->path,
@@ -235,7 +237,7 @@ static int report_key(struct config_reader *reader, const char *start, int line,
 		.end = reader->at - reader->text,
 	};
 
-	return reader->on_entry(reader->ctx, &entry);
+	return is_lost ? 0 : reader->on_entry(reader->ctx, &entry);
 }
 
 static int read_key(struct config_reader *reader)

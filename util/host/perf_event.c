@@ -90,6 +90,18 @@ int perf_event__start_group(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
+bool perf_event__is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+void perf_event__sample_all_modes(struct perf_event_attr *attr)
+{
+	if (perf_event__is_clock(attr))
+		attr->exclude_user = attr->exclude_kernel = attr->exclude_idle = 0;
+}
+
 int perf_event__paranoid(void)
 {
 	char *file __cleanup(free_ptr) =

@@ -49,6 +49,17 @@ int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd, b
  */
 int perf_event__start_group(int fd);
 
+/** perf_event__is_clock() - whether an event is cpu-clock or task-clock */
+bool perf_event__is_clock(const struct perf_event_attr *attr);
+
+/**
+ * perf_event__sample_all_modes() - have a clock sample all modes and the idle task, whatever it excludes
+ *
+ * The kernel counts a clock in all modes. It only drops the samples of those that the event excludes, so nothing would
+ * tell them from lost ones. Other events are left as they are.
+ */
+void perf_event__sample_all_modes(struct perf_event_attr *attr);
+
 /**
  * perf_event__paranoid() - kernel.perf_event_paranoid, or -2 when it cannot be read
  */

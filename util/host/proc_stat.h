@@ -9,6 +9,7 @@
 
 struct proc_stat {
 	char state; /* 'R', 'S', 'Z', ... */
+	int prio;   /* as in the kernel: 120 is nice 0, below 100 is real time */
 	/* Rounded down to clock ticks. */
 	uint64_t user_ns;  /* time in user mode */
 	uint64_t sys_ns;   /* time in the kernel */

@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 
 bool tracepoint__is_glob(const char *name)
@@ -100,23 +101,18 @@ int tracepoint__for_each(const char *subsys, const char *name, bool sorted, trac
 }
 
 struct names {
-	char **names; /* owned, the last is NULL */
+	char **names; /* owned */
 	int nr;
 };
 
 static int collect_name(void *ctx, const char *subsys __unused, const char *name)
 {
 	struct names *names = ctx;
-	char **grown = realloc(names->names, (names->nr + 2) * sizeof(*grown));
+	char **added = array__add(names->names, names->nr);
 
-	if (!grown)
-		return -ENOMEM;
-	names->names = grown;
-	grown[names->nr] = strdup(name);
-	if (!grown[names->nr])
-		return -ENOMEM;
-	grown[++names->nr] = NULL;
-	return 0;
+	if (added)
+		*added = strdup(name);
+	return added && *added ? 0 : -ENOMEM;
 }
 
 static void clear_names(struct names *names)
@@ -127,11 +123,13 @@ static void clear_names(struct names *names)
 }
 
 /* Return: the entry of a list that is most similar to @name; owned. */
-static char *nearest_of(const struct names *names, const char *name)
+static char *nearest_of(struct names *names, const char *name)
 {
-	const char *nearest =
-		names->nr ? nearest_name(name, (const char *const *)names->names) : NULL;
+	const char *nearest = NULL;
 
+	/* The list ends with NULL. */
+	if (array__add(names->names, names->nr))
+		nearest = nearest_name(name, (const char *const *)names->names);
 	return nearest ? strdup(nearest) : NULL;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/lib/blob_set.h"
 
+#include "util/lib/array.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -64,18 +66,6 @@ static bool grow_slots(struct blob_set *set)
 	return true;
 }
 
-static bool grow_blobs(struct blob_set *set)
-{
-	int cap = set->cap ? 2 * set->cap : 64;
-	struct blob *blobs = reallocarray(set->blobs, cap, sizeof(*blobs));
-
-	if (!blobs)
-		return false;
-	set->blobs = blobs;
-	set->cap = cap;
-	return true;
-}
-
 static bool grow_data(struct blob_set *set, size_t len)
 {
 	size_t cap = set->data_cap ? set->data_cap : 4096;
@@ -101,14 +91,13 @@ static bool make_room(struct blob_set *set, size_t len)
 		return false;
 	if (2 * (set->nr + 1) > set->nr_slots && !grow_slots(set))
 		return false;
-	if (set->nr == set->cap && !grow_blobs(set))
-		return false;
 	return set->data_cap - set->data_len >= len + ALIGN || grow_data(set, len);
 }
 
 int blob_set__add(struct blob_set *set, const void *data, size_t len)
 {
 	uint64_t hash = hash_of(data, len);
+	struct blob *blob;
 	int slot;
 
 	if (!make_room(set, len))
@@ -116,11 +105,14 @@ int blob_set__add(struct blob_set *set, const void *data, size_t len)
 	slot = find(set, hash, data, len);
 	if (set->slots[slot] >= 0)
 		return set->slots[slot];
+	blob = array__add(set->blobs, set->nr);
+	if (!blob)
+		return -ENOMEM;
+	*blob = (struct blob){.hash = hash, .at = set->data_len, .len = len};
 	memcpy(set->data + set->data_len, data, len);
-	set->blobs[set->nr] = (struct blob){.hash = hash, .at = set->data_len, .len = len};
 	set->data_len += (len + ALIGN - 1) & ~(ALIGN - 1);
-	set->slots[slot] = set->nr;
-	return set->nr++;
+	set->slots[slot] = set->nr - 1;
+	return set->nr - 1;
 }
 
 const void *blob_set__get(const struct blob_set *set, int nr, size_t *len)

@@ -13,7 +13,7 @@ struct blob_set {
 		uint64_t hash;
 		size_t at, len; /* in data */
 	} * blobs;
-	int nr, cap;
+	int nr;
 	char *data;
 	size_t data_len, data_cap;
 	int *slots; /* numbers of blobs, -1: free; nr_slots is 0 or a power of two */

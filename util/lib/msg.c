@@ -28,6 +28,9 @@ static FILE *kept;
 static char *kept_text;
 static size_t kept_len;
 
+/* A terminal shows a status, which the next message replaces. */
+static bool has_status;
+
 void msg__init(const char *prefix)
 {
 	msg_prefix = prefix;
@@ -59,6 +62,13 @@ void msg__hold(void)
 	nr_holds++;
 }
 
+static void erase_status(void)
+{
+	if (has_status)
+		fputs("\r\033[K", stderr);
+	has_status = false;
+}
+
 void msg__release(void)
 {
 	if (--nr_holds || !held)
@@ -66,6 +76,7 @@ void msg__release(void)
 	fclose(held);
 	held = NULL;
 	fflush(stdout);
+	erase_status();
 	if (held_text)
 		fwrite(held_text, 1, held_len, stderr);
 	free(held_text);
@@ -80,6 +91,7 @@ static FILE *stream(void)
 	if (held)
 		return held;
 	fflush(stdout);
+	erase_status();
 	return stderr;
 }
 
@@ -255,16 +267,43 @@ void pr_hint(const char *fmt, ...)
 	va_end(ap);
 }
 
-void pr_text(const char *fmt, ...)
+static void vtext(const char *fmt, va_list ap)
 {
 	char *text __cleanup(free_ptr) = NULL;
-	va_list ap;
 
 	before_error();
-	va_start(ap, fmt);
 	text = format(fmt, ap);
-	va_end(ap);
 	fputs(text ? text : "", stream());
+}
+
+void pr_text(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vtext(fmt, ap);
+	va_end(ap);
+}
+
+void pr_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (msg_hidden >= MSG_HIDE_WARNINGS)
+		return;
+	va_start(ap, fmt);
+	vtext(fmt, ap);
+	va_end(ap);
+}
+
+void pr_status(const char *text)
+{
+	char *readable __cleanup(free_ptr) = text ? printable__text(text, NULL) : NULL;
+
+	if (!readable)
+		erase_status();
+	else if (msg_hidden < MSG_HIDE_WARNINGS)
+		has_status = fprintf(stderr, "\r%s\033[K", readable) > 0;
 }
 
 void pr_lines(const char *lines)

@@ -45,7 +45,7 @@ void msg__print_warnings(void);
 /**
  * msg__hide() - suppress hints, or hints and warnings
  *
- * MSG_HIDE_HINTS suppresses pr_hint(), MSG_HIDE_WARNINGS also pr_warn().
+ * MSG_HIDE_HINTS suppresses pr_hint(), MSG_HIDE_WARNINGS also pr_warn() and pr_note().
  */
 enum msg_hidden { MSG_HIDE_NOTHING, MSG_HIDE_HINTS, MSG_HIDE_WARNINGS };
 void msg__hide(enum msg_hidden hidden);
@@ -72,7 +72,18 @@ void pr_hint(const char *fmt, ...) __printf(1, 2);
 /** pr_text() - text without a prefix, for blocks whose lines the reference prescribes */
 void pr_text(const char *fmt, ...) __printf(1, 2);
 
+/** pr_note() - the same for progress of the run, hidden where warnings are */
+void pr_note(const char *fmt, ...) __printf(1, 2);
+
 /** pr_lines() - the same for a text whose line breaks and tabs all stay */
 void pr_lines(const char *lines);
+
+/**
+ * pr_status() - show a short text in the last line of a terminal, in place of the one before
+ * @text: NULL: erase it, as the next message does
+ *
+ * Call it only if stderr is a terminal. Hidden where warnings are.
+ */
+void pr_status(const char *text);
 
 #endif

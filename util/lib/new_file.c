@@ -89,6 +89,8 @@ int new_file__open(struct new_file *new, const char *path, mode_t mode)
 	*new = (struct new_file){.path = strdup(path)};
 	if (!new->path)
 		return -ENOMEM;
+	if (!*path)
+		return -ENOENT;
 	if (!strcmp(path, "-"))
 		return open_stream(new);
 	if (is_there && S_ISDIR(st.st_mode))

@@ -8,8 +8,8 @@
  * program__init() - take the name from the command line
  * @path: argv[0]; borrowed, must live as long as the program
  *
- * The name is the last part of the path. It stays "perf" if that part is empty, begins with '-', is
- * longer than 32 bytes, or has bytes that are neither letters, digits nor one of "-._+".
+ * The name is the last part of the path. It stays "perf" if that part is empty, begins with '-', or is
+ * longer than 32 bytes. All bytes must be letters, digits or one of "-._+".
  */
 void program__init(const char *path);
 

@@ -28,6 +28,31 @@ char *xasprintf(const char *fmt, ...)
 	return str;
 }
 
+ssize_t read_up_to(int fd, void *data, size_t len, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t nr = pread(fd, (char *)data + done, len - done, at + done);
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr < 0)
+			return -errno;
+		if (!nr)
+			break;
+		done += nr;
+	}
+	return done;
+}
+
+int read_exactly(int fd, void *data, size_t len, uint64_t at)
+{
+	ssize_t done = read_up_to(fd, data, len, at);
+
+	return done < 0 ? done : (size_t)done < len ? -EIO : 0;
+}
+
 /* Read what is open as @fd, which it closes; otherwise as read_file(). */
 static char *read_and_close(int fd, size_t *len)
 {

@@ -43,6 +43,16 @@ static inline void free_ptr(void *pp)
 char *xasprintf(const char *fmt, ...) __printf(1, 2);
 
 /**
+ * read_up_to() - read from a place in a file, until the end of the file at most
+ *
+ * Return: the number of bytes, less than @len only at the end; -errno.
+ */
+ssize_t read_up_to(int fd, void *data, size_t len, uint64_t at);
+
+/** read_exactly() - the same of all @len bytes; 0, -EIO if the file ends before, other -errno */
+int read_exactly(int fd, void *data, size_t len, uint64_t at);
+
+/**
  * read_file() - read a small text file (sysfs, procfs) whole
  * @path: the file
  * @len: when not NULL, receives the length without the final NUL

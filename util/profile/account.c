@@ -41,7 +41,7 @@ struct sample_account account__advance(const struct sample_account *now,
 /* Return: the count without what the profile leaves out on purpose. */
 static uint64_t wanted(const struct sample_account *account)
 {
-	uint64_t left_out = account->idle.weight + account->other.weight;
+	uint64_t left_out = account->idle.weight + account->mode.weight + account->other.weight;
 
 	return account->counted > left_out ? account->counted - left_out : 0;
 }
@@ -125,6 +125,21 @@ static void print_loss(FILE *out, const char *text, const struct sample_account 
 		percent_of_count(account, lost->weight));
 }
 
+/* The event itself was not there, or not read. */
+static void print_failures(FILE *out, const struct sample_account *account)
+{
+	char nr[32];
+
+	if (account->absent_ns)
+		fprintf(out, "# lost: the event could not be opened again, %s msec of CPU time\n",
+			account__group_digits(
+				(account->absent_ns + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, nr));
+	if (account->failed_reads)
+		fprintf(out, "# %s reading%s of the count failed: it may be short\n",
+			account__group_digits(account->failed_reads, nr),
+			plural(account->failed_reads));
+}
+
 static void print_losses(FILE *out, const struct sample_account *account)
 {
 	char nr[32];
@@ -134,7 +149,7 @@ static void print_losses(FILE *out, const struct sample_account *account)
 
 		if (!lost->nr && !lost->weight)
 			continue;
-		if (i == SAMPLE_LOST_THROTTLE)
+		if (i == SAMPLE_LOST_THROTTLE && !lost->weight)
 			fprintf(out, "# lost: %s, %s time%s\n", losses[i].text,
 				account__group_digits(lost->nr, nr), plural(lost->nr));
 		else
@@ -145,11 +160,42 @@ static void print_losses(FILE *out, const struct sample_account *account)
 			   &account->unrecorded);
 }
 
+static const char *excluded_modes(const struct evsel *evsel)
+{
+	if (evsel->attr.exclude_kernel)
+		return evsel->attr.exclude_user ? "user and kernel mode" : "kernel mode";
+	return "user mode";
+}
+
+static void print_mode(FILE *out, const struct evsel *evsel, const struct sample_account *account)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "left out: %s", excluded_modes(evsel));
+	print_sum(out, what, account, &account->mode);
+	if (account->unseen)
+		fprintf(out, "# %s (not permitted to sample), or lost: %.1f %% of the count\n",
+			excluded_modes(evsel), percent_of_count(account, account->unseen));
+}
+
+/* Part of a period on each CPU, which no sample stands for yet. A line only if it can be seen in the first one. */
+static void print_thinned(FILE *out, const struct sample_account *account)
+{
+	double percent = percent_of_count(account, account->thinned);
+
+	if (percent >= 0.05)
+		fprintf(out, "# not enough for another sample yet: %.1f %% of the count\n",
+			percent);
+}
+
 void account__print_text(FILE *out, const struct evsel *evsel, const struct sample_account *account)
 {
 	print_share(out, evsel, account);
 	print_sum(out, "left out: the idle task", account, &account->idle);
+	print_mode(out, evsel, account);
+	print_thinned(out, account);
 	print_losses(out, account);
+	print_failures(out, account);
 	print_sum(out, "stacks cut because they are too deep", account, &account->truncated);
 	print_sum(out, "user stacks that the kernel could not read", account, &account->unreadable);
 	/* The kernel's two times differ by some microseconds even without multiplexing. */
@@ -170,16 +216,20 @@ void account__print_json(FILE *out, const struct sample_account *account)
 		account->kept.nr, account->kept.weight, account->counted);
 	fprintf(out, ", \"share\": %.4f", account__share(account));
 	print_json_sum(out, "idle", &account->idle);
+	print_json_sum(out, "mode", &account->mode);
 	print_json_sum(out, "other", &account->other);
 	print_json_sum(out, "truncated", &account->truncated);
 	print_json_sum(out, "unreadable", &account->unreadable);
 	print_json_sum(out, "unrecorded", &account->unrecorded);
-	fprintf(out, ", \"lost\": {");
+	fprintf(out, ", \"thinned\": %" PRIu64 ", \"lost\": {", account->thinned);
 	for (int i = 0; i < NR_SAMPLE_LOSSES; i++)
 		fprintf(out, "%s\"%s\": {\"samples\": %" PRIu64 ", \"weight\": %" PRIu64 "}",
 			i ? ", " : "", losses[i].name, account->lost[i].nr,
 			account->lost[i].weight);
 	fprintf(out, "}, \"enabled_ns\": %" PRIu64 ", \"running_ns\": %" PRIu64,
 		account->enabled_ns, account->running_ns);
+	fprintf(out, ", \"unseen\": %" PRIu64, account->unseen);
+	fprintf(out, ", \"absent_ns\": %" PRIu64 ", \"failed_reads\": %" PRIu64, account->absent_ns,
+		account->failed_reads);
 	fprintf(out, ", \"period\": %" PRIu64, account->period);
 }

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/profile/call_tree.h"
 
+#include "util/lib/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 /* Return: the position of a new node, or -ENOMEM. */
 static int add_node(struct call_tree *tree, const struct call_frame *frame)
 {
-	if (tree->nr == tree->cap) {
-		int cap = tree->cap ? 2 * tree->cap : 16;
-		struct call_node *nodes = reallocarray(tree->nodes, cap, sizeof(*nodes));
+	struct call_node *node = array__add(tree->nodes, tree->nr);
 
-		if (!nodes)
-			return -ENOMEM;
-		tree->nodes = nodes;
-		tree->cap = cap;
-	}
-	tree->nodes[tree->nr] = (struct call_node){
+	if (!node)
+		return -ENOMEM;
+	*node = (struct call_node){
 		.function = frame->function,
 		.place = frame->place,
 		.next = -1,
 		.first = -1,
 	};
-	return tree->nr++;
+	return tree->nr - 1;
 }
 
 /* Return: the node of a function below another, which is added if there is none yet; -ENOMEM. */

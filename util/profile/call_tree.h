@@ -17,7 +17,7 @@ struct call_node {
 /* All zero: empty. Node 0 is the root, without a function. */
 struct call_tree {
 	struct call_node *nodes;
-	int nr, cap;
+	int nr;
 };
 
 /* One frame of a path. */

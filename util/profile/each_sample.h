@@ -26,7 +26,7 @@ struct each_sample *each_sample__new(int nr_events);
  * each_sample__add() - keep the single samples of an entry of the sampler
  * @nr: of the entry in struct samples
  *
- * Those that have no place in the file count as unrecorded.
+ * A sample without a place in the file counts as unrecorded.
  */
 void each_sample__add(struct each_sample *each, int nr, const struct sample_entry *entry);
 

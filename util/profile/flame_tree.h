@@ -25,7 +25,7 @@ struct flame_frame {
 };
 
 /*
- * All zero: empty. The functions of the nodes are numbers of frames. Of a difference, nr is the weight
+ * All zero: empty. The functions of the nodes are numbers of frames. In a difference, nr is the weight
  * before, and weight is that after.
  */
 struct flame_tree {

@@ -327,8 +327,8 @@ static void print_csv_row(const struct print_context *context, const struct rows
 /* --- JSON --- */
 
 /*
- * The nodes below @node at @depth, each before those below it: one list, since parsers bound how deep
- * lists may nest (256 levels in jq 1.6), and stacks are deeper.
+ * Print the nodes below @node at @depth, each before those below it. It is one list, since parsers bound
+ * how deep lists may nest (256 levels in jq 1.6), and stacks are deeper.
  */
 static void print_json_nodes(const struct print_context *context, const struct call_tree *tree,
 			     int node, int depth)
@@ -354,7 +354,9 @@ static void print_json_values(const struct print_context *context, const struct 
 		char buf[VALUE_TEXT];
 
 		fprintf(context->out, ", \"%s\": ", sort_key__name(sort->keys[i]));
-		if (sort_key__is_number(sort->keys[i]))
+		if (row->values[i].is_missing && sort_key__is_number(sort->keys[i]))
+			fprintf(context->out, "null");
+		else if (sort_key__is_number(sort->keys[i]))
 			fprintf(context->out, "%" PRId64, row->values[i].number);
 		else
 			json_string__print(context->out, text_of(sort->keys[i], &row->values[i],

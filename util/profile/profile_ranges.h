@@ -39,7 +39,7 @@ int profile_ranges__find_user(struct profile_ranges *ranges, const struct symbol
 /** profile_ranges__has_all() - whether all names are found */
 bool profile_ranges__has_all(const struct profile_ranges *ranges);
 
-/** profile_ranges__colon() - the colon of FILE:FUNCTION; NULL: there is none. Those of C++ are double */
+/** profile_ranges__colon() - the colon of FILE:FUNCTION; NULL: there is none. C++ has double ones */
 const char *profile_ranges__colon(const char *text);
 
 void profile_ranges__clear(struct profile_ranges *ranges);

@@ -5,6 +5,7 @@
 #include "util/event/open_error.h"
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
+#include "util/host/wide_attr.h"
 #include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
@@ -30,15 +31,18 @@ struct instance {
 
 /* --- one event --- */
 
-static void fill_attr(const struct ring_request *request, int event, struct perf_event_attr *attr)
+static void fill_attr(const struct ring_request *request, int event, union wide_attr *wide)
 {
+	const struct evsel *evsel = request->events->evsels[event];
+	struct perf_event_attr *attr = &wide->attr;
 	const struct sampler_options *options = request->options;
 	bool has_user = options->key & SAMPLE_USER_STACK,
 	     has_kernel = options->key & SAMPLE_KERNEL_STACK;
 	bool is_first = !event;
 
-	*attr = request->events->evsels[event]->attr;
-	attr->size = sizeof(*attr);
+	*attr = evsel->attr;
+	memcpy(wide->bytes + MORE_CONFIG_OFFSET, evsel->more_config, sizeof(evsel->more_config));
+	wide_attr__set_size(wide);
 	attr->sample_type = RING_SAMPLE_TYPE;
 	if (has_user || has_kernel)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -65,23 +69,32 @@ static void fill_attr(const struct ring_request *request, int event, struct perf
 }
 
 /* Ordinary users may sample their tasks, but not the kernel's part of them. */
-static bool ask_less(struct evsel *evsel, const struct ring_request *request, int err)
+static bool ask_less(struct ring_events *ring, struct evsel *evsel,
+		     const struct ring_request *request, int err)
 {
-	return err == -EACCES && request->threads && perf_event__paranoid() > 1 &&
-	       !evsel__exclude_kernel(evsel);
+	if (err != -EACCES || !request->threads || perf_event__paranoid() <= 1)
+		return false;
+	if (!ring->hides_modes) {
+		ring->hides_modes = true;
+		return true;
+	}
+	return !evsel__exclude_kernel(evsel);
 }
 
-static int open_fd(const struct ring_request *request, int event, const struct instance *instance,
-		   int cpu)
+static int open_fd(struct ring_events *ring, const struct ring_request *request, int event,
+		   const struct instance *instance, int cpu)
 {
 	struct evsel *evsel = request->events->evsels[event];
-	struct perf_event_attr attr;
+	union wide_attr wide;
 	int fd;
 
 	do {
-		fill_attr(request, event, &attr);
-		fd = perf_event__open(&attr, instance->pid, cpu, -1, instance->flags);
-	} while (fd < 0 && ask_less(evsel, request, fd));
+		fill_attr(request, event, &wide);
+		/* A program of the user's sees the modes that he asked for. */
+		if (!ring->hides_modes && !request->options->prog_fd)
+			perf_event__sample_all_modes(&wide.attr);
+		fd = perf_event__open(&wide.attr, instance->pid, cpu, -1, instance->flags);
+	} while (fd < 0 && ask_less(ring, evsel, request, fd));
 	return fd;
 }
 
@@ -136,7 +149,7 @@ static int open_instance(struct ring_events *ring, const struct ring_request *re
 {
 	for (int event = 0; event < request->events->nr; event++) {
 		for (int i = 0; i < ring->cpus->nr; i++) {
-			int fd = open_fd(request, event, instance, ring->cpus->cpu[i]), err;
+			int fd = open_fd(ring, request, event, instance, ring->cpus->cpu[i]), err;
 
 			if (is_absent(fd))
 				continue;

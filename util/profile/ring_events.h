@@ -31,6 +31,7 @@ struct ring_events {
 	int *owners;		 /* descriptor whose buffer a ring is; -1: none yet */
 	struct cpumap *cpus;
 	struct id_map by_id; /* the kernel's number of an event: position in the evlist */
+	bool hides_modes;    /* the kernel refuses to sample the modes that clocks exclude */
 };
 
 /* The input of ring_events__open(). */

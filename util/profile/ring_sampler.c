@@ -4,10 +4,12 @@
 #include "util/event/evlist.h"
 #include "util/host/cpumap.h"
 #include "util/lib/address_ranges.h"
+#include "util/lib/array.h"
 #include "util/lib/byte_buffer.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/comm_cache.h"
+#include "util/profile/prio_cache.h"
 #include "util/profile/ring_events.h"
 #include "util/symbol/symbols.h"
 #include "util/target/thread_map.h"
@@ -21,6 +23,8 @@
 /* Rates of periods are not known before: look often. */
 #define PERIOD_COLLECT_MS 100
 #define MAX_COLLECT_MS	  1000
+/* The priority of a task must be read before it ends. */
+#define PRIO_COLLECT_MS 50
 
 /* A record, copied out of its ring. */
 struct record {
@@ -33,6 +37,7 @@ struct ring_sampler {
 	struct symbols *symbols;
 	const struct evlist *events;
 	struct comm_cache comms;
+	struct prio_cache prios;
 	struct sample_account *accounts; /* without the counts */
 	uint32_t key;
 	uint64_t rate; /* 0: by period */
@@ -44,7 +49,7 @@ struct ring_sampler {
 	bool has_threads;
 	struct byte_buffer records; /* of one collection */
 	struct record *order;
-	size_t nr, cap;
+	int nr;
 	sample_fn fn;
 	void *ctx;
 };
@@ -132,8 +137,28 @@ static void add(struct sample_sum *sum, const struct sample_entry *entry)
 	sum->weight += entry->weight;
 }
 
+/* Return: the sum of samples that the entry belongs to, if it is left out; else NULL. The kernel filters other events. */
+static struct sample_sum *sum_of_left_out(const struct ring_sampler *sampler,
+					  const struct evsel *evsel,
+					  const struct sample_entry *entry,
+					  struct sample_account *account)
+{
+	const struct perf_event_attr *attr = &evsel->attr;
+
+	if (evsel__is_clock(evsel) && !entry->pid &&
+	    (!sampler->with_idle || attr->exclude_idle || attr->exclude_kernel))
+		return &account->idle;
+	if (evsel__is_clock(evsel) && (entry->is_user ? attr->exclude_user : attr->exclude_kernel))
+		return &account->mode;
+	if (sampler->has_ranges &&
+	    !(sampler->ranges && address_ranges__has(sampler->ranges, entry->ip)))
+		return &account->other;
+	return NULL;
+}
+
 static int take_sample(struct ring_sampler *sampler, const struct perf_event_header *record)
 {
+	struct sample_sum *left_out;
 	struct sample_account *account;
 	struct sample_single single;
 	struct sample_entry entry;
@@ -143,18 +168,16 @@ static int take_sample(struct ring_sampler *sampler, const struct perf_event_hea
 		return 0;
 	entry.event = event;
 	account = &sampler->accounts[event];
-	if (!entry.pid && !sampler->with_idle && evsel__is_clock(sampler->events->evsels[event])) {
-		add(&account->idle, &entry);
-		return 0;
-	}
-	if (sampler->has_ranges &&
-	    !(sampler->ranges && address_ranges__has(sampler->ranges, entry.ip))) {
-		add(&account->other, &entry);
+	left_out = sum_of_left_out(sampler, sampler->events->evsels[event], &entry, account);
+	if (left_out) {
+		add(left_out, &entry);
 		return 0;
 	}
 	add(&account->kept, &entry);
 	if (entry.is_truncated)
 		add(&account->truncated, &entry);
+	if (sampler->key & SAMPLE_PRIO)
+		entry.prio = prio_cache__get(&sampler->prios, entry.tid);
 	entry.comm = comm_cache__get(&sampler->comms, entry.pid, entry.tid);
 	return sampler->fn(sampler->ctx, &entry);
 }
@@ -168,9 +191,10 @@ static int note_names(struct ring_sampler *sampler, const struct perf_event_head
 	/* COMM: process, thread, name. FORK: process, its parent, thread, its parent. */
 	if (record->type == PERF_RECORD_COMM)
 		return comm_cache__set(&sampler->comms, words[1], (const char *)(words + 2));
-	if (record->type == PERF_RECORD_FORK)
-		return comm_cache__fork(&sampler->comms, words[2], words[3]);
-	return 0;
+	if (record->type != PERF_RECORD_FORK)
+		return 0;
+	prio_cache__forget(&sampler->prios, words[2]);
+	return comm_cache__fork(&sampler->comms, words[2], words[3]);
 }
 
 static int take_record(struct ring_sampler *sampler, const struct perf_event_header *record)
@@ -226,6 +250,7 @@ static uint64_t time_of(const struct perf_event_header *record)
 static int keep(void *ctx, const struct perf_event_header *record)
 {
 	struct ring_sampler *sampler = ctx;
+	struct record *added;
 
 	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE) {
 		count_loss(sampler, record);
@@ -233,17 +258,10 @@ static int keep(void *ctx, const struct perf_event_header *record)
 	}
 	if (record->size < sizeof(*record) + 4 * sizeof(uint64_t))
 		return 0;
-	if (sampler->nr == sampler->cap) {
-		size_t cap = sampler->cap ? 2 * sampler->cap : 1024;
-		struct record *order = reallocarray(sampler->order, cap, sizeof(*order));
-
-		if (!order)
-			return -ENOMEM;
-		sampler->order = order;
-		sampler->cap = cap;
-	}
-	sampler->order[sampler->nr++] =
-		(struct record){.time_ns = time_of(record), .at = sampler->records.len};
+	added = array__add(sampler->order, sampler->nr);
+	if (!added)
+		return -ENOMEM;
+	*added = (struct record){.time_ns = time_of(record), .at = sampler->records.len};
 	byte_buffer__put(&sampler->records, record, record->size);
 	return sampler->records.has_failed ? -ENOMEM : 0;
 }
@@ -261,6 +279,7 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 {
 	int err = 0;
 
+	prio_cache__begin(&sampler->prios);
 	sampler->records.len = 0;
 	sampler->nr = 0;
 	sampler->fn = fn;
@@ -271,7 +290,7 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 	}
 	if (sampler->nr)
 		qsort(sampler->order, sampler->nr, sizeof(*sampler->order), compare_times);
-	for (size_t i = 0; i < sampler->nr && !err; i++)
+	for (int i = 0; i < sampler->nr && !err; i++)
 		err = take_record(sampler,
 				  (const void *)(sampler->records.data + sampler->order[i].at));
 	return err;
@@ -328,6 +347,7 @@ void ring_sampler__delete(struct ring_sampler *sampler)
 		return;
 	ring_events__close(&sampler->ring);
 	comm_cache__clear(&sampler->comms);
+	prio_cache__clear(&sampler->prios);
 	byte_buffer__clear(&sampler->records);
 	free(sampler->order);
 	free(sampler->accounts);
@@ -350,18 +370,33 @@ void ring_sampler__set_ranges(struct ring_sampler *sampler, const struct address
 
 int ring_sampler__collect_ms(const struct ring_sampler *sampler)
 {
+	uint64_t max = sampler->key & SAMPLE_PRIO ? PRIO_COLLECT_MS : MAX_COLLECT_MS;
+	uint64_t ms = PERIOD_COLLECT_MS;
 	size_t ring_bytes = 0;
-	uint64_t ms;
 
 	for (int i = 0; i < sampler->ring.cpus->nr; i++) {
 		if (sampler->ring.rings[i].page)
 			ring_bytes = sampler->ring.rings[i].data_size;
 	}
-	if (!sampler->rate)
-		return PERIOD_COLLECT_MS;
 	/* Half of a ring, for all events together. */
-	ms = ring_bytes * 1000 / 2 / (sampler->rate * sampler->events->nr * MAX_SAMPLE_BYTES);
-	return ms < 1 ? 1 : ms < MAX_COLLECT_MS ? ms : MAX_COLLECT_MS;
+	if (sampler->rate)
+		ms = ring_bytes * 1000 / 2 /
+		     (sampler->rate * sampler->events->nr * MAX_SAMPLE_BYTES);
+	return ms < 1 ? 1 : ms < max ? ms : max;
+}
+
+/* Return: the part of a clock's time in which the kernel showed no sample, since it may not show one mode. */
+static uint64_t unseen_of(const struct ring_sampler *sampler, int event,
+			  const struct sample_account *account)
+{
+	const struct evsel *evsel = sampler->events->evsels[event];
+	uint64_t seen = account->kept.weight + account->idle.weight + account->mode.weight +
+			account->other.weight;
+
+	if (!sampler->ring.hides_modes || !evsel__is_clock(evsel) ||
+	    !(evsel->attr.exclude_user || evsel->attr.exclude_kernel))
+		return 0;
+	return account->counted > seen ? account->counted - seen : 0;
 }
 
 void ring_sampler__account(const struct ring_sampler *sampler, int event,
@@ -372,6 +407,7 @@ void ring_sampler__account(const struct ring_sampler *sampler, int event,
 	ring_events__read(&sampler->ring, event, &count);
 	*account = sampler->accounts[event];
 	account->counted = count.counted;
+	account->unseen = unseen_of(sampler, event, account);
 	/* The event of a task and a CPU is enabled also while the task runs on another CPU. */
 	account->enabled_ns =
 		sampler->has_threads ? count.enabled_ns / sampler->ring.cpus->nr : count.enabled_ns;

@@ -6,7 +6,7 @@
  * Sampling without BPF: the kernel copies every sample into a ring buffer, and perf sums up here.
  *
  * For users who may not share, and for machines without BPF. The interface is that of sampler.h, but
- * entries are single samples with start_ns 0 and EXEC_ID_LATEST: between two of them the records of new
+ * entries are single samples with start_ns 0 and EXEC_ID_LATEST. Between two of them the records of new
  * mappings have been applied in the order of time.
  */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/profile/rows.h"
 
+#include "util/lib/array.h"
 #include "util/lib/blob_set.h"
 #include "util/lib/util.h"
 #include "util/profile/cgroup_names.h"
@@ -116,6 +117,8 @@ static struct row_value make_value(const struct maker *maker, enum sort_key key,
 
 	if (key == SORT_COMM)
 		value.text = sample->comm;
+	if (key == SORT_PRIO)
+		value.is_missing = sample->prio == SAMPLE_PRIO_UNKNOWN;
 	if (key == SORT_CGROUP)
 		value.text = cgroup_name(maker->options, sample->cgroup);
 	if (!sort_key__has_place(key))
@@ -147,20 +150,9 @@ static struct row *add_row(struct maker *maker, const struct samples_key *sample
 {
 	const struct sort_keys *sort = &maker->options->sort;
 	struct rows *rows = maker->rows;
-	struct row *row;
+	struct row *row = array__add(rows->rows, rows->nr);
 
-	if (rows->nr == rows->cap) {
-		int cap = rows->cap ? 2 * rows->cap : 256;
-		struct row *moved = reallocarray(rows->rows, cap, sizeof(*moved));
-
-		if (!moved)
-			return NULL;
-		rows->rows = moved;
-		rows->cap = cap;
-	}
-	row = &rows->rows[rows->nr++];
-	*row = (struct row){};
-	for (int i = 0; i < sort->nr; i++)
+	for (int i = 0; row && i < sort->nr; i++)
 		row->values[i] = make_value(maker, sort->keys[i], sample, place, values[i]);
 	return row;
 }

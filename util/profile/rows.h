@@ -29,7 +29,7 @@ struct row {
 
 struct rows {
 	struct row *rows;
-	int nr, cap;
+	int nr;
 	uint64_t nr_samples, weight; /* of all rows */
 };
 

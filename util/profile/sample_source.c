@@ -81,9 +81,11 @@ int sample_source__open_shared(const struct sample_request *request, struct samp
 	struct sampler *sampler;
 	int err;
 
-	symbols__follow(request->symbols);
 	err = sampler__open(request->options, &sampler);
-	return err ? err : make(&shared_ops, sampler, out);
+	if (err)
+		return err;
+	symbols__follow(request->symbols);
+	return make(&shared_ops, sampler, out);
 }
 
 /* --- ring buffers --- */

@@ -23,7 +23,7 @@ struct sample_request {
 	struct symbols *symbols;
 };
 
-/** sample_source__open_shared() - sample by the leader's events; 0 or -errno after a message */
+/** sample_source__open_shared() - sample by the leader's events; 0, or -errno as sampler__open() */
 int sample_source__open_shared(const struct sample_request *request, struct sample_source **out);
 
 /** sample_source__open_ring() - sample without BPF; 0 or -errno after a message */

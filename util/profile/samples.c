@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/profile/samples.h"
 
+#include "util/lib/array.h"
 #include "util/sample/sampler.h"
 #include "util/symbol/symbols.h"
 
@@ -38,17 +39,25 @@ static void fill_key(const struct samples *samples, const struct sample_entry *e
 		snprintf(key->comm, sizeof(key->comm), "%s", entry->comm);
 }
 
+/* The key that is filled, and the process of its addresses, 0 if there are none of user space. */
+struct filler {
+	const struct samples *samples;
+	struct full_key *full;
+	int process;
+	struct process_key who;
+};
+
 /* Return: 0 or -ENOMEM. */
-static int add_places(const struct samples *samples, struct full_key *full, int process,
-		      const struct process_key *who, const uint64_t *addresses, int nr,
+static int add_places(const struct filler *filler, const uint64_t *addresses, int nr,
 		      bool is_kernel)
 {
+	struct full_key *full = filler->full;
 	uint16_t *count = is_kernel ? &full->key.nr_kernel : &full->key.nr_user;
 	int first = full->key.nr_kernel + full->key.nr_user;
 
 	for (int i = 0; i < nr && i < SAMPLE_MAX_FRAMES; i++) {
-		int place = symbols__place(samples->symbols, process, who, addresses[i], is_kernel,
-					   i > 0);
+		int place = symbols__place(filler->samples->symbols, filler->process, &filler->who,
+					   addresses[i], is_kernel, i > 0);
 
 		if (place < 0)
 			return place;
@@ -59,13 +68,14 @@ static int add_places(const struct samples *samples, struct full_key *full, int 
 }
 
 /* Behind the places. Return: 0 or -ENOMEM. */
-static int add_mappings(const struct samples *samples, struct full_key *full, int process,
-			const struct process_key *who, const uint64_t *addresses)
+static int add_mappings(const struct filler *filler, const uint64_t *addresses)
 {
+	struct full_key *full = filler->full;
 	int first = full->key.nr_kernel + full->key.nr_user;
 
 	for (int i = 0; i < full->key.nr_user; i++) {
-		int mapping = symbols__mapping(samples->symbols, process, who, addresses[i]);
+		int mapping = symbols__mapping(filler->samples->symbols, filler->process,
+					       &filler->who, addresses[i]);
 
 		if (mapping < 0)
 			return mapping;
@@ -77,61 +87,50 @@ static int add_mappings(const struct samples *samples, struct full_key *full, in
 static int fill_places(const struct samples *samples, const struct sample_entry *entry,
 		       struct full_key *full)
 {
-	const struct process_key who = {
-		.pid = entry->pid,
-		.start_ns = entry->start_ns,
-		.exec_id = entry->exec_id,
-		.comm = entry->comm,
+	struct filler filler = {
+		.samples = samples,
+		.full = full,
+		.who =
+			{
+				.pid = entry->pid,
+				.start_ns = entry->start_ns,
+				.exec_id = entry->exec_id,
+				.comm = entry->comm,
+			},
 	};
 	bool has_stack = samples->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
 	bool has_user = entry->nr_user || (!has_stack && entry->is_user);
-	int process = 0, err = 0;
+	int err = 0;
 
 	if (has_user && !samples->no_user) {
-		process = symbols__process(samples->symbols, &who);
-		if (process < 0)
-			return process;
+		filler.process = symbols__process(samples->symbols, &filler.who);
+		if (filler.process < 0)
+			return filler.process;
 	}
 	if (!has_stack)
 		return (entry->is_user ? samples->no_user : samples->no_kernel) || !entry->ip ?
 			       0 :
-			       add_places(samples, full, process, &who, &entry->ip, 1,
-					  !entry->is_user);
+			       add_places(&filler, &entry->ip, 1, !entry->is_user);
 	if (!samples->no_kernel)
-		err = add_places(samples, full, process, &who, entry->kernel_ips, entry->nr_kernel,
-				 true);
+		err = add_places(&filler, entry->kernel_ips, entry->nr_kernel, true);
 	if (!err && !samples->no_user)
-		err = add_places(samples, full, process, &who, entry->user_ips, entry->nr_user,
-				 false);
+		err = add_places(&filler, entry->user_ips, entry->nr_user, false);
 	if (!err && samples->has_mappings)
-		err = add_mappings(samples, full, process, &who, entry->user_ips);
+		err = add_mappings(&filler, entry->user_ips);
 	return err;
-}
-
-static int grow(struct samples *samples)
-{
-	int cap = samples->cap ? 2 * samples->cap : 256;
-	struct samples_sum *sums = reallocarray(samples->sums, cap, sizeof(*sums));
-
-	if (!sums)
-		return -ENOMEM;
-	samples->sums = sums;
-	samples->cap = cap;
-	return 0;
 }
 
 /* @key: struct samples_key with its places */
 static int add_sum(struct samples *samples, const void *key, size_t len, struct samples_sum sum)
 {
-	int before = samples->keys.nr, nr;
+	int nr;
 
-	if (before == samples->cap && grow(samples))
+	/* Before the key, which must not be without a sum. */
+	if (samples->nr_sums == samples->keys.nr && !array__add(samples->sums, samples->nr_sums))
 		return -ENOMEM;
 	nr = blob_set__add(&samples->keys, key, len);
 	if (nr < 0)
 		return nr;
-	if (nr == before)
-		samples->sums[nr] = (struct samples_sum){};
 	samples->last = nr;
 	samples->sums[nr].nr += sum.nr;
 	samples->sums[nr].weight += sum.weight;
@@ -249,5 +248,5 @@ void samples__reset(struct samples *samples)
 	blob_set__clear(&samples->keys);
 	free(samples->sums);
 	samples->sums = NULL;
-	samples->cap = 0;
+	samples->nr_sums = 0;
 }

@@ -40,8 +40,8 @@ struct samples {
 	uint64_t scale;		 /* the sums are multiples of this; 0: 1 */
 	struct blob_set keys;
 	struct samples_sum *sums; /* by number of the key */
-	int cap;
-	int last; /* the number of the entry that was added to last */
+	int nr_sums;		  /* at least the number of keys */
+	int last;		  /* the number of the entry that was added to last */
 };
 
 /**

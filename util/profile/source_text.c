@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is behind so many bytes of all sources of a function, or of a line, is not printed. */
+/* So many bytes of all sources of a function, or of a line, are printed. The rest is left out. */
 #define MAX_BYTES (16 << 20)
 #define MAX_LINE  200
 /* More files than a function has by inlining. */
@@ -37,7 +37,7 @@ struct sources {
 };
 
 /*
- * Whoever wrote the program wrote the path. So root opens it with the rights of nobody, who may enter no
+ * The author of the program wrote the path. So root opens it with the rights of nobody, who may enter no
  * directory that is closed to others. Files of a group are closed, too: the groups of perf stay.
  */
 static int open_source(const struct image *image, const char *path)

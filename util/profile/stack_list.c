@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/profile/stack_list.h"
 
+#include "util/lib/array.h"
 #include "util/lib/blob_set.h"
 #include "util/profile/samples.h"
 #include "util/sample/sampler.h"
@@ -34,17 +35,13 @@ static size_t make_key(const struct samples *samples, const struct samples_key *
 
 static int add(struct stack_list *list, int nr, int sample, const struct samples_sum *sum)
 {
-	if (nr == list->cap) {
-		int cap = list->cap ? 2 * list->cap : 256;
-		struct stack_sum *stacks = reallocarray(list->stacks, cap, sizeof(*stacks));
+	if (nr == list->nr) {
+		struct stack_sum *added = array__add(list->stacks, list->nr);
 
-		if (!stacks)
+		if (!added)
 			return -ENOMEM;
-		list->stacks = stacks;
-		list->cap = cap;
+		added->sample = sample;
 	}
-	if (nr == list->nr)
-		list->stacks[list->nr++] = (struct stack_sum){.sample = sample};
 	list->stacks[nr].nr += sum->nr;
 	list->stacks[nr].weight += sum->weight;
 	return 0;

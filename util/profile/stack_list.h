@@ -16,7 +16,7 @@ struct stack_sum {
 
 struct stack_list {
 	struct stack_sum *stacks; /* lightest first */
-	int nr, cap;
+	int nr;
 };
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/event/evlist.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/metric/metric.h"
@@ -116,14 +117,13 @@ void stat__delete(struct stat *stat)
 
 int stat__add_metric(struct stat *stat, struct metric *metric)
 {
-	struct metric **metrics = realloc(stat->metrics, (stat->nr_metrics + 1) * sizeof(*metrics));
+	struct metric **added = array__add(stat->metrics, stat->nr_metrics);
 
-	if (!metrics) {
+	if (!added) {
 		metric__delete(metric);
 		return -ENOMEM;
 	}
-	stat->metrics = metrics;
-	metrics[stat->nr_metrics++] = metric;
+	*added = metric;
 	return 0;
 }
 
@@ -288,23 +288,16 @@ static void put_means(struct stat *stat)
 /* Extend to the current evlist, which grows as cgroups appear. */
 static int grow_repeats(struct stat *stat)
 {
-	int nr = stat->evlist->nr;
-	struct event_repeats *events;
-
-	if (stat->events && nr == stat->nr_events)
-		return 0;
-	events = realloc(stat->events, (nr + 1) * sizeof(*events));
-	if (!events)
-		return -ENOMEM;
-	memset(&events[stat->nr_events], 0, (nr - stat->nr_events) * sizeof(*events));
-	stat->events = events;
-	stat->nr_events = nr;
+	while (stat->nr_events < stat->evlist->nr) {
+		if (!array__add(stat->events, stat->nr_events))
+			return -ENOMEM;
+	}
 	return 0;
 }
 
 int stat__add_repeat(struct stat *stat, const struct stat_times *times)
 {
-	double elapsed_s = (double)times->elapsed_ns / NSEC_PER_SEC, *repeats_s;
+	double elapsed_s = (double)times->elapsed_ns / NSEC_PER_SEC, *repeat_s;
 	int err;
 
 	err = collect(stat, false);
@@ -316,11 +309,10 @@ int stat__add_repeat(struct stat *stat, const struct stat_times *times)
 	err = grow_repeats(stat);
 	if (err)
 		return err;
-	repeats_s = realloc(stat->repeats_s, (stat->nr_repeats + 1) * sizeof(*repeats_s));
-	if (!repeats_s)
+	repeat_s = array__add(stat->repeats_s, stat->nr_repeats);
+	if (!repeat_s)
 		return -ENOMEM;
-	stat->repeats_s = repeats_s;
-	repeats_s[stat->nr_repeats++] = elapsed_s;
+	*repeat_s = elapsed_s;
 	add_value(&stat->elapsed_s, elapsed_s);
 	stat->times = *times;
 	put_means(stat);

@@ -2,6 +2,7 @@
 #include "util/event/counts.h"
 #include "util/event/evlist.h"
 #include "util/host/cpumap.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
@@ -42,23 +43,21 @@ static bool is_merged(const struct stat_config *config, const struct evsel *evse
 static int add_events(struct stat_counts *sc)
 {
 	const struct evlist *evlist = sc->evlist;
-	struct event_counts *events = realloc(sc->events, (evlist->nr + 1) * sizeof(*events));
 
-	if (!events)
-		return -ENOMEM;
-	sc->events = events;
-	for (int i = sc->nr_events; i < evlist->nr; i++) {
-		struct event_counts *event = &events[i];
+	while (sc->nr_events < evlist->nr) {
+		const struct evsel *evsel = evlist->evsels[sc->nr_events];
+		struct event_counts *event = array__add(sc->events, sc->nr_events);
 
-		memset(event, 0, sizeof(*event));
-		event->aggr =
-			evlist->evsels[i]->percore && sc->core_aggr ? sc->core_aggr : sc->aggr;
-		event->merged = is_merged(sc->config, evlist->evsels[i]);
+		if (!event)
+			return -ENOMEM;
+		event->aggr = evsel->percore && sc->core_aggr ? sc->core_aggr : sc->aggr;
+		event->merged = is_merged(sc->config, evsel);
 		event->rows = calloc(event->aggr->nr_rows ? event->aggr->nr_rows : 1,
 				     sizeof(*event->rows));
-		if (!event->rows)
+		if (!event->rows) {
+			sc->nr_events--;
 			return -ENOMEM;
-		sc->nr_events++;
+		}
 	}
 	return 0;
 }
@@ -388,8 +387,8 @@ void stat_counts__dump(const struct stat_counts *sc)
 	evlist__for_each(sc->evlist, evsel, i) {
 		if (!sc->events[i].supported)
 			continue;
-		for (j = 0;
-		     sc->config->options.verbose > 1 && evsel->counts && j < evsel->counts->nr_cpus;
+		for (j = 0; sc->config->options.verbose > 1 && evsel->counts &&
+			    !evsel->cpus_as_one && j < evsel->counts->nr_cpus;
 		     j++) {
 			for (k = 0; k < evsel->counts->nr_threads; k++)
 				dump_line(sc->config, evsel->name, evsel->cpus->cpu[j],

@@ -4,6 +4,7 @@
 #include "util/event/pmu.h"
 #include "util/event/tool_values.h"
 #include "util/host/cpumap.h"
+#include "util/lib/array.h"
 #include "util/lib/printable.h"
 #include "util/lib/util.h"
 #include "util/metric/metric.h"
@@ -52,29 +53,16 @@ static bool count_in_row(const void *data, const struct evsel *evsel, struct met
 
 static struct stat_row *new_row(struct stat_table *table)
 {
-	struct stat_row *rows;
-	int cap;
-
-	if (table->nr_rows == table->cap) {
-		cap = table->cap ? 2 * table->cap : 16;
-		rows = realloc(table->rows, cap * sizeof(*rows));
-		if (!rows)
-			return NULL;
-		table->rows = rows;
-		table->cap = cap;
-	}
-	return memset(&table->rows[table->nr_rows++], 0, sizeof(*table->rows));
+	return array__add(table->rows, table->nr_rows);
 }
 
 /* Return: space for one more metric of a row. The caller fills it and increments nr_metrics. */
 static struct metric_value *new_metric(struct stat_row *row)
 {
-	struct metric_value *metrics =
-		realloc(row->metrics, (row->nr_metrics + 1) * sizeof(*metrics));
+	struct metric_value *metric = array__add(row->metrics, row->nr_metrics);
 
-	if (metrics)
-		row->metrics = metrics;
-	return metrics ? &metrics[row->nr_metrics] : NULL;
+	row->nr_metrics -= metric != NULL;
+	return metric;
 }
 
 /* Metrics of an event to put on a row. */
@@ -115,7 +103,7 @@ static int add_metrics(const struct filler *f, struct stat_row *row, const struc
 
 /*
  * Return: how many ratios the row may still get. Linux's perf prints no lines without an event for -e,
- * so programs that read CSV or JSON do not expect them: there, a row has one ratio.
+ * so programs that read CSV or JSON do not expect them. There, a row has one ratio.
  */
 static int nr_ratios_left(const struct filler *f, const struct stat_row *row)
 {
@@ -517,5 +505,5 @@ void stat_table__clear(struct stat_table *table)
 	free(table->ports);
 	table->rows = NULL;
 	table->ports = NULL;
-	table->nr_rows = table->cap = 0;
+	table->nr_rows = 0;
 }

@@ -49,7 +49,7 @@ struct stat_table {
 	const struct stat_config *config;
 	enum aggr_mode mode;
 	struct stat_row *rows; /* owned */
-	int nr_rows, cap;
+	int nr_rows;
 	struct aggr_row *ports; /* of --iostat, in the order of the events; owned */
 	int nr_ports;
 	bool has_cgroups;

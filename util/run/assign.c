@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/run/assign.h"
 
+#include "util/bperf/crash_point.h"
 #include "util/event/evlist.h"
 #include "util/event/pmu.h"
 #include "util/host/capability.h"
@@ -236,6 +237,23 @@ static int check_breakdown(struct stat_run *run)
 	return 0;
 }
 
+/*
+ * A session that prints sums of all CPUs keeps the counts of cgroups by CPU, as long as these are few. So counts of
+ * events that took turns can be scaled by CPU. Each value takes 100 bytes.
+ */
+#define MAX_VALUES (1 << 20)
+
+static bool has_too_many_values(const struct stat_run *run)
+{
+	uint64_t nr = 0;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(run->plan.evlist, evsel, i)
+		nr += evsel->share && evsel->cgroup ? evsel->cpus->nr : 0;
+	return nr > crash_point__setting(CRASH_MAX_VALUES, MAX_VALUES);
+}
+
 static int find_cpus(const struct target *target, struct cpumap **cpus)
 {
 	char *why __cleanup(free_ptr) = NULL;
@@ -268,7 +286,10 @@ int stat_run__assign(struct stat_run *run)
 		}
 	}
 	cpumap__delete(cpus);
-	if (!err)
-		evlist__check_groups(evlist);
-	return err;
+	if (err)
+		return err;
+	evlist__check_groups(evlist);
+	run->plan.sums_cpus =
+		run->config.options.aggr_mode == AGGR_GLOBAL && has_too_many_values(run);
+	return 0;
 }

@@ -48,7 +48,7 @@ int stat_pass__set_enabled(struct stat_pass *pass, bool is_enabled)
 	if (is_change)
 		stat_pass__add_last_cgroups(pass, is_enabled);
 	err = is_enabled ? begin(pass) : stat_pass__disable(pass);
-	pr_text("Events %s\n", is_enabled ? "enabled" : "disabled");
+	pr_note("Events %s\n", is_enabled ? "enabled" : "disabled");
 	return is_change && !err ? print_at_change(pass) : err;
 }
 
@@ -68,6 +68,8 @@ static int set_events(struct stat_pass *pass, const char *name, bool counts)
 		if (err || !is_named(evsel, name) || !evsel->counter)
 			continue;
 		is_any = true;
+		if (counts)
+			stat_pass__note_begin(pass);
 		err = evsel->counter->ops->set_event(evsel->counter, evsel, counts);
 	}
 	if (!is_any) {
@@ -75,7 +77,7 @@ static int set_events(struct stat_pass *pass, const char *name, bool counts)
 		       name);
 		return err;
 	}
-	pr_text("Event %s %s\n", name, counts ? "enabled" : "disabled");
+	pr_note("Event %s %s\n", name, counts ? "enabled" : "disabled");
 	return err ? err : print_at_change(pass);
 }
 

@@ -47,7 +47,7 @@ int stat_pass__assign_counters(struct stat_pass *pass, int first)
 		evsel->in_progs = plan->progs && kind == BACK_END_BPERF;
 		evsel->threads = evsel->in_progs ? plan->prog_rows : plan->threads;
 		/* Reset: the event may have been shared before. */
-		evsel->threads_as_one = false;
+		evsel->threads_as_one = evsel->cpus_as_one = false;
 		evsel->state = EVSEL_UNOPENED;
 		evsel->err = 0;
 		free(evsel->counts);
@@ -161,7 +161,7 @@ static void explain(const struct stat_run *run, const struct evsel *evsel)
 
 /*
  * If no event can be counted, the workload is not started. The error names the reason of the last
- * event, but prefers missing permissions: the user can get those.
+ * event, but prefers missing permissions: the user can get those. For the default set it is the first.
  */
 int stat_pass__check_opened(const struct stat_pass *pass)
 {
@@ -176,7 +176,7 @@ int stat_pass__check_opened(const struct stat_pass *pass)
 			is_counting = true;
 		else if (evsel->state == EVSEL_COUNTING)
 			is_counting |= !evsel->hidden;
-		else if (!last || is_denied(evsel) || !is_denied(last))
+		else if (!last || !is_denied(last) || (is_denied(evsel) && !evsel->is_default))
 			last = evsel;
 	}
 	if (!is_counting && last) {
@@ -219,10 +219,16 @@ void stat_pass__start_clock(struct stat_pass *pass)
 		pass->end_at_ns = pass->start_ns + run->timeout_ms * NSEC_PER_MSEC;
 }
 
+void stat_pass__note_begin(struct stat_pass *pass)
+{
+	pass->has_begun = pass->run->has_begun = true;
+}
+
 int stat_pass__enable(struct stat_pass *pass)
 {
 	int err = 0;
 
+	stat_pass__note_begin(pass);
 	for (int c = 0; c < NR_BACK_ENDS && !err; c++) {
 		if (pass->counters[c])
 			err = pass->counters[c]->ops->enable(pass->counters[c]);

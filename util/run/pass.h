@@ -24,6 +24,7 @@ struct stat_pass {
 	uint64_t next_look_ns; /* when to look for new BPF programs; 0: never */
 	unsigned int nr_printed;
 	bool is_enabled;
+	bool has_begun;	     /* any event has been enabled */
 	bool stays_disabled; /* --control: "disable" came before the end of the delay */
 	bool is_over;
 	bool is_private; /* a lock could not be had: nothing is shared */
@@ -46,6 +47,9 @@ int stat_pass__check_opened(const struct stat_pass *pass);
 
 /** stat_pass__start_clock() - start the elapsed time, the intervals and the timeout */
 void stat_pass__start_clock(struct stat_pass *pass);
+
+/** stat_pass__note_begin() - the pass begins to count, and its counts are due */
+void stat_pass__note_begin(struct stat_pass *pass);
 
 /** stat_pass__enable(), stat_pass__disable() - begin, end a window of all back ends; they nest */
 int stat_pass__enable(struct stat_pass *pass);

@@ -230,6 +230,75 @@ static int loop(struct profile_run *run, struct stat_pass *pass)
 	return err;
 }
 
+/* --- the source --- */
+
+static struct sample_request request_of(const struct profile_run *run)
+{
+	return (struct sample_request){
+		.options = &run->sampling,
+		.events = run->events,
+		.threads = run->base.plan.threads,
+		.symbols = run->symbols,
+	};
+}
+
+/* Events of this session's own. */
+static int open_ring(struct profile_run *run)
+{
+	const struct sample_request request = request_of(run);
+
+	return sample_source__open_ring(&request, &run->source);
+}
+
+static int open_shared(struct profile_run *run)
+{
+	const struct sample_request request = request_of(run);
+	int err = sample_source__open_shared(&request, &run->source);
+
+	return err == SAMPLE_OTHERWISE ? open_ring(run) : err;
+}
+
+static int open_source(struct profile_run *run)
+{
+	char *missing __cleanup(free_ptr) = NULL;
+
+	run->sampling.target = &run->base.target;
+	run->sampling.events = run->events;
+	run->sampling.otherwise = "sampling with events of this session's own";
+	run->accounts = calloc(run->events->nr, sizeof(*run->accounts));
+	run->old_accounts = calloc(run->events->nr, sizeof(*run->old_accounts));
+	if (!run->accounts || !run->old_accounts) {
+		pr_err("out of memory");
+		return -ENOMEM;
+	}
+	if (run->prog)
+		run->sampling.prog_fd = prog_object__fd(run->prog);
+	if (run->no_bpf || run->prog)
+		return open_ring(run);
+	missing = capability__missing_to_share();
+	if (!missing)
+		return open_shared(run);
+	pr_verbose("sampling without BPF: lacks %s: the kernel copies every sample to perf",
+		   missing);
+	return open_ring(run);
+}
+
+/* Sampling may have begun. */
+static int replace_source(struct profile_run *run, const struct stat_pass *pass)
+{
+	int err;
+
+	sample_source__delete(run->source);
+	run->source = NULL;
+	symbols__unfollow(run->symbols);
+	err = open_ring(run);
+	if (!err)
+		err = sample_source__set_ranges(run->source, &run->ranges.found);
+	if (!err && pass->is_enabled)
+		err = sample_source__set(run->source, true);
+	return err;
+}
+
 /* --- begin and end --- */
 
 /* --- ranges --- */
@@ -249,9 +318,13 @@ static int find_ranges(struct profile_run *run)
 	return err;
 }
 
-static int set_ranges(struct profile_run *run)
+static int set_ranges(struct profile_run *run, const struct stat_pass *pass)
 {
-	return run->ranges.nr ? sample_source__set_ranges(run->source, &run->ranges.found) : 0;
+	int err = 0;
+
+	if (run->ranges.nr)
+		err = sample_source__set_ranges(run->source, &run->ranges.found);
+	return err == SAMPLE_OTHERWISE ? replace_source(run, pass) : err;
 }
 
 /* A program's code is nowhere before its exec. */
@@ -262,7 +335,7 @@ static int set_ranges_of_workload(struct profile_run *run, struct stat_pass *pas
 
 	run->has_bad_range = err == -EINVAL;
 	if (!err)
-		err = set_ranges(run);
+		err = set_ranges(run, pass);
 	if (err)
 		kill(pass->workload.pid, SIGKILL);
 	workload__continue(&pass->workload);
@@ -332,36 +405,6 @@ static int finish(struct profile_run *run, struct stat_pass *pass)
 	return err;
 }
 
-static int open_source(struct profile_run *run)
-{
-	const struct sample_request request = {
-		.options = &run->sampling,
-		.events = run->events,
-		.threads = run->base.plan.threads,
-		.symbols = run->symbols,
-	};
-	char *missing __cleanup(free_ptr) = NULL;
-
-	run->sampling.target = &run->base.target;
-	run->sampling.events = run->events;
-	run->accounts = calloc(run->events->nr, sizeof(*run->accounts));
-	run->old_accounts = calloc(run->events->nr, sizeof(*run->old_accounts));
-	if (!run->accounts || !run->old_accounts) {
-		pr_err("out of memory");
-		return -ENOMEM;
-	}
-	if (run->prog)
-		run->sampling.prog_fd = prog_object__fd(run->prog);
-	if (run->no_bpf || run->prog)
-		return sample_source__open_ring(&request, &run->source);
-	missing = capability__missing_to_share();
-	if (!missing)
-		return sample_source__open_shared(&request, &run->source);
-	pr_verbose("sampling without BPF: lacks %s: the kernel copies every sample to perf",
-		   missing);
-	return sample_source__open_ring(&request, &run->source);
-}
-
 static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 {
 	int err;
@@ -371,7 +414,7 @@ static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 	if (!err)
 		err = open_source(run);
 	if (!err)
-		err = set_ranges(run);
+		err = set_ranges(run, pass);
 	if (!err)
 		err = stat_pass__watch_tasks(pass);
 	if (!err)

@@ -23,9 +23,11 @@ static int start(struct stat_pass *pass)
 	int err = 0;
 
 	stat_pass__start_clock(pass);
-	run->has_begun = true;
+	/* A user who decides when to count may decide on nothing. Then the table shows that. */
+	if (run->delay_ms < 0)
+		stat_pass__note_begin(pass);
 	if (run->delay_ms)
-		pr_text("Events disabled\n");
+		pr_note("Events disabled\n");
 	else
 		err = stat_pass__enable(pass);
 	if (err)
@@ -147,7 +149,11 @@ static int count(struct stat_pass *pass)
 	err = stat_pass__loop(pass);
 	/* Count what a command does while it exits. */
 	workload__end(&pass->workload);
-	return err ? err : finish(pass);
+	run->was_too_early = !pass->has_begun && *run->signal;
+	if (err || run->was_too_early)
+		return err;
+	run->has_begun = true;
+	return finish(pass);
 }
 
 /* A function that knows more has written a message; a signal needs none. */

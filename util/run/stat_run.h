@@ -51,7 +51,8 @@ struct stat_run {
 	struct stat_pass *pass; /* the last one, until the next begins; NULL: none */
 	struct counter *parked; /* a back end, for the next pass; NULL: none */
 	bool is_opened;		/* messages about events that cannot be opened have been written */
-	bool has_begun;		/* a pass has begun to count, or to wait for the end of -D */
+	bool has_begun;		/* a pass has begun to count, or has ended by itself */
+	bool was_too_early;	/* a signal ended the last pass before it began to count */
 	bool has_counted;	/* up to the end, without an error of perf's own */
 	bool was_killed;	/* a signal ended the workload */
 	bool has_exited;	/* the workload exited by itself after a signal */

@@ -3,6 +3,9 @@
 
 #include "util/sample/sampler_internal.h"
 
+/* No estimate is above this, whatever others wrote into shared memory. */
+#define MAX_UNCOUNTED (1ULL << 62)
+
 const char *sample_loss__name(enum sample_loss loss)
 {
 	static const char *const names[NR_SAMPLE_LOSSES] = {
@@ -25,6 +28,35 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Return: so many samples have that weight. */
+static uint64_t nr_of(const struct sampled_event *event, uint64_t weight)
+{
+	const struct sample_count *taken = &event->sum.seen.all;
+
+	if (event->is_periodic)
+		return weight / event->rate;
+	return taken->weight ? (double)weight * taken->nr / taken->weight : 0;
+}
+
+/* Return: the part of the rest that belongs to throttling. The time of a clock goes on, and so do software events. */
+static uint64_t throttled_of(const struct sampled_event *event, uint64_t rest)
+{
+	const struct sample_gaps *gaps = &event->sum.gaps;
+	uint64_t part = 0;
+
+	if (!event->stops_throttled)
+		part = minus(event->is_clock ? gaps->ns : gaps->counter, gaps->weight);
+	return part < rest ? part : rest;
+}
+
+/* Return: what a hardware event did not count because of throttling. */
+static uint64_t uncounted_of(const struct sampled_event *event)
+{
+	if (!event->stops_throttled || event->stopped <= 0)
+		return 0;
+	return event->stopped < MAX_UNCOUNTED ? event->stopped : MAX_UNCOUNTED;
+}
+
 /*
  * Split the part of the count that no sample stands for. On each CPU the event is on its way to the next
  * sample: so much, up to a sample per CPU, is no loss. Where samples weigh what was counted, the next one
@@ -33,17 +65,20 @@ static uint64_t minus(uint64_t a, uint64_t b)
 static void split_rest(const struct sampled_event *event, int nr_cpus,
 		       struct sample_account *account)
 {
-	const struct sample_count *taken = &event->sum.seen.all;
-	uint64_t rest = minus(account->counted, taken->weight), nr = 0;
+	uint64_t rest = minus(account->counted, event->sum.seen.all.weight), nr;
+	uint64_t throttled = throttled_of(event, rest);
+	uint64_t uncounted = uncounted_of(event);
 
-	if (event->is_periodic)
-		nr = rest / event->rate;
-	else if (taken->weight)
-		nr = (double)rest * taken->nr / taken->weight;
+	rest -= throttled;
+	nr = nr_of(event, rest);
 	if (nr > (uint64_t)nr_cpus && !event->weighs_count)
 		account->lost[SAMPLE_LOST_BLIND] = (struct sample_sum){nr, rest};
 	else
 		account->thinned += rest;
+	account->counted += uncounted;
+	throttled += uncounted;
+	account->lost[SAMPLE_LOST_THROTTLE] =
+		(struct sample_sum){nr_of(event, throttled), throttled};
 }
 
 void sample_account__get(const struct sampler *sampler, int idx, struct sample_account *account)
@@ -55,10 +90,13 @@ void sample_account__get(const struct sampler *sampler, int idx, struct sample_a
 	*account = (struct sample_account){
 		.taken = to_sum(&event->sum.seen.all),
 		.kept = event->kept,
+		.mode = to_sum(&event->sum.seen.mode),
 		.truncated = event->truncated,
 		.unreadable = event->unreadable,
 		.enabled_ns = event->sum.enabled_ns,
 		.running_ns = event->sum.running_ns,
+		.absent_ns = event->absent_ns,
+		.failed_reads = event->sum.err,
 		.period = event->is_periodic ? event->rate : 0,
 	};
 	account->counted = event->is_clock ? event->sum.enabled_ns : event->sum.counter;
@@ -74,7 +112,7 @@ void sample_account__get(const struct sampler *sampler, int idx, struct sample_a
 	}
 	account->thinned = minus(account->thinned, event->credit);
 	mine = event->kept.weight + table->weight + event->late.weight + account->idle.weight +
-	       account->thinned;
+	       account->mode.weight + account->thinned;
 	account->other.weight = minus(event->sum.seen.all.weight, mine);
 	/* Where samples are thinned, those left out are not of others. */
 	if (account->other.weight)

@@ -57,17 +57,16 @@ static void describe(struct sample_entry *entry, const struct sample_row *row, i
 	};
 }
 
-static int give_row(struct sampler *sampler, struct sample_row *rows, int nr, int cpu, sample_fn fn,
-		    void *ctx)
+/* @nr: its number in the table. The row is a copy, which nobody changes meanwhile. */
+static int give_row(struct sampler *sampler, const struct sample_row *row, int nr, int cpu,
+		    sample_fn fn, void *ctx)
 {
-	struct sample_row *row = &rows[nr];
 	uint64_t kernel[STACK_FRAMES], user[STACK_FRAMES];
 	int idx = sampler->events_of_slot[SAMPLED_SLOT(row->key.flags) % MAX_SAMPLE_SLOTS];
 	struct sampled_event *event = &sampler->events[idx];
 	struct sample_entry entry;
 
 	describe(&entry, row, idx, cpu);
-	row->comm[sizeof(row->comm) - 1] = '\0';
 	entry.kernel_ips = kernel;
 	entry.user_ips = user;
 	entry.nr_kernel =
@@ -95,10 +94,14 @@ static int empty(struct sampler *sampler, int cpu, sample_fn fn, void *ctx)
 
 	sample_singles__take(&sampler->singles, table, cpu);
 	for (int i = 0; i < SAMPLE_ROWS; i++) {
+		struct sample_row row;
+
 		if (!rows[i].nr)
 			continue;
+		row = rows[i];
+		row.comm[sizeof(row.comm) - 1] = '\0';
 		if (!err)
-			err = give_row(sampler, rows, i, cpu, fn, ctx);
+			err = give_row(sampler, &row, i, cpu, fn, ctx);
 		rows[i].nr = 0;
 	}
 	return err;

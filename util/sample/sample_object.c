@@ -5,8 +5,9 @@
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_sample.h"
-#include "util/bperf/prog_maps.h"
 #include "util/host/bpf_info.h"
+#include "util/host/perf_event.h"
+#include "util/host/prog_maps.h"
 #include "util/lib/util.h"
 
 #include "bpf_skel/sample.skel.h"
@@ -163,8 +164,6 @@ static int load(struct sample_object *object, struct sample_bpf **out)
 	if (!err)
 		err = set_sizes(skel, object->nr_cpus, table);
 	if (!err)
-		err = bpf_program__set_autoload(skel->progs.on_sample, false);
-	if (!err)
 		err = sample_bpf__load(skel);
 	if (!err)
 		err = publish(leader_sample__place(object->leader), skel);
@@ -241,7 +240,7 @@ int sample_object__open(struct sample_object *object, struct bperf_leader *leade
 			err = find(object);
 	}
 	sample_bpf__destroy(skel);
-	if (err)
+	if (err && err != -ENOMEM)
 		leader_progs__explain(err);
 	return err;
 }
@@ -259,29 +258,75 @@ static int reuse_own(const struct sample_object *object, struct sample_bpf *skel
 	return err ? err : bpf_map__set_autocreate(skel->maps.sample_events, false);
 }
 
+/* Most events weigh their period, and the kernel drops samples of other modes itself. */
+static void set_special(struct sample_bpf *skel, const struct sample_slot *slot)
+{
+	struct perf_event_attr attr;
+
+	memcpy(&attr, slot->key.bytes, sizeof(attr));
+	if (perf_event__is_clock(&attr)) {
+		skel->rodata->own.skips_user = attr.exclude_user;
+		skel->rodata->own.skips_kernel = attr.exclude_kernel;
+	} else if (attr.type == PERF_TYPE_SOFTWARE) {
+		skel->rodata->own.weighs_count = slot->class == SAMPLE_CLASS_FREQ;
+	}
+	skel->rodata->own.is_special = skel->rodata->own.skips_user ||
+				       skel->rodata->own.skips_kernel ||
+				       skel->rodata->own.weighs_count;
+}
+
+/* Run on_sample_sync, when no other session's is under way there. Return: what it returns, or -errno. */
+static int run_sync(const struct sample_object *object, struct bpf_test_run_opts *opts)
+{
+	for (int i = 0; i < SYNC_TRIES; i++) {
+		if (bpf_prog_test_run_opts(object->sync_fd, opts)) {
+			if (errno == EINTR || errno == EAGAIN)
+				continue;
+			return -errno;
+		}
+		if (opts->retval & 1)
+			return opts->retval & (1 | SAMPLE_SEES_GAPS);
+		sched_yield();
+	}
+	return -EBUSY;
+}
+
+/* Return: the variant of the program that this kernel can load. */
+static struct bpf_program *choose_prog(const struct sample_object *object,
+				       const struct sample_bpf *skel)
+{
+	const uint64_t args[] = {0, SAMPLE_CLOSE, 0};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+	int done = run_sync(object, &opts);
+
+	return done > 0 && done & SAMPLE_SEES_GAPS ? skel->progs.on_sample_gaps :
+						     skel->progs.on_sample;
+}
+
 int sample_object__load_prog(const struct sample_object *object, int slot, uint32_t gen)
 {
 	struct sample_bpf *skel = sample_bpf__open();
-	struct perf_event_attr attr;
+	struct bpf_program *prog;
 	int err, fd = -1;
 
 	if (!skel)
 		return -errno;
+	prog = choose_prog(object, skel);
 	skel->rodata->nr_cpus = object->nr_cpus;
 	skel->rodata->own.slot = slot;
 	skel->rodata->own.gen = gen;
-	memcpy(&attr, object->plan->slot[slot].key.bytes, sizeof(attr));
-	skel->rodata->own.weighs_count = object->plan->slot[slot].class == SAMPLE_CLASS_FREQ &&
-					 attr.type == PERF_TYPE_SOFTWARE;
+	set_special(skel, &object->plan->slot[slot]);
 	err = reuse_leader(skel, object->leader);
 	if (!err)
 		err = reuse_own(object, skel);
 	if (!err)
 		err = bpf_program__set_autoload(skel->progs.on_sample_sync, false);
 	if (!err)
+		err = bpf_program__set_autoload(prog, true);
+	if (!err)
 		err = sample_bpf__load(skel);
 	if (!err) {
-		fd = fcntl(bpf_program__fd(skel->progs.on_sample), F_DUPFD_CLOEXEC, 3);
+		fd = fcntl(bpf_program__fd(prog), F_DUPFD_CLOEXEC, 3);
 		err = fd < 0 ? -errno : 0;
 	}
 	sample_bpf__destroy(skel);
@@ -294,18 +339,9 @@ int sample_object__sync(const struct sample_object *object, int cpu, int sampler
 	const uint64_t args[] = {sampler, ops, slots};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args),
 		    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+	int done = run_sync(object, &opts);
 
-	for (int i = 0; i < SYNC_TRIES; i++) {
-		if (bpf_prog_test_run_opts(object->sync_fd, &opts)) {
-			if (errno == EINTR || errno == EAGAIN)
-				continue;
-			return -errno;
-		}
-		if (opts.retval == 1)
-			return 0;
-		sched_yield(); /* another session's sync is under way there */
-	}
-	return -EBUSY;
+	return done < 0 ? done : 0;
 }
 
 static void unmap(void *memory, size_t size)

@@ -27,12 +27,12 @@ struct sample_object {
 /**
  * sample_object__open() - find the object, or load it, under the lock of tasks
  *
- * Return: 0, or -errno after a message; sample_object__close() in both cases.
+ * Return: 0; -ENOMEM; other -errno after a message; sample_object__close() in all cases.
  */
 int sample_object__open(struct sample_object *object, struct bperf_leader *leader);
 
 /**
- * sample_object__load_prog() - load on_sample for the events of a slot
+ * sample_object__load_prog() - load the program for the events of a slot, as this kernel can
  * @gen: its generation
  *
  * Return: a descriptor or -errno.

@@ -2,6 +2,7 @@
 #include "util/sample/sample_rate.h"
 
 #include "util/event/evsel.h"
+#include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -17,13 +18,29 @@
 
 /* --- the highest clock --- */
 
-static uint64_t hz_of_cpufreq(void)
+/* Return: 0: it is not known */
+static uint64_t hz_of_cpu(int cpu)
 {
-	char *file __cleanup(free_ptr) =
-		xasprintf("%s/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", sysfs_root());
+	char *file __cleanup(free_ptr) = xasprintf(
+		"%s/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", sysfs_root(), cpu);
 	char *text __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
 
 	return text ? strtoull(text, NULL, 10) * 1000 : 0;
+}
+
+/* The first CPU is often a slow one of several kinds. */
+static uint64_t hz_of_cpufreq(void)
+{
+	struct cpumap *cpus = cpumap__possible();
+	uint64_t max = 0;
+
+	for (int i = 0; cpus && i < cpus->nr; i++) {
+		uint64_t hz = hz_of_cpu(cpus->cpu[i]);
+
+		max = hz > max ? hz : max;
+	}
+	cpumap__delete(cpus);
+	return max;
 }
 
 static uint64_t hz_of_cpuinfo(void)
@@ -50,12 +67,6 @@ static uint64_t highest_hz(void)
 
 /* --- one session --- */
 
-bool sample_rate__is_clock(const struct evsel *evsel)
-{
-	return evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK) ||
-	       evsel__is(evsel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static bool is_cycles(const struct evsel *evsel)
 {
 	/* The upper half of config names the kind of core. */
@@ -63,8 +74,7 @@ static bool is_cycles(const struct evsel *evsel)
 	       (uint32_t)evsel->attr.config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
-/* Return: the limit of frequencies, kernel.perf_event_max_sample_rate; 0: unknown */
-static uint64_t max_rate(void)
+uint64_t sample_rate__max(void)
 {
 	char *file __cleanup(free_ptr) =
 		xasprintf("%s/sys/kernel/perf_event_max_sample_rate", procfs_root());
@@ -75,7 +85,7 @@ static uint64_t max_rate(void)
 
 static int check(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate)
 {
-	uint64_t max = kind == SAMPLE_BY_FREQ ? max_rate() : 0;
+	uint64_t max = kind == SAMPLE_BY_FREQ ? sample_rate__max() : 0;
 
 	if (max && rate > max) {
 		pr_err("%s: %llu samples a second are more than the kernel allows (%llu, kernel.perf_event_max_sample_rate)",
@@ -88,7 +98,7 @@ static int check(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t
 int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate,
 			struct sample_rate *out)
 {
-	bool is_clock = sample_rate__is_clock(evsel);
+	bool is_clock = evsel__is_clock(evsel);
 	int err = check(evsel, kind, rate);
 
 	if (err)

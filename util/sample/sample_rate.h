@@ -19,12 +19,15 @@ struct sample_rate {
  * sample_rate__choose() - the class and rate of an event
  * @rate: a frequency or a period, at least 1
  *
- * A frequency of cycles or of a clock is a fixed period: that of the highest clock, so a busy CPU takes
- * at least so many samples as long as it runs at that clock, and a busy one never more.
+ * A frequency of cycles or of a clock is a fixed period: that of the highest clock. So a busy CPU takes
+ * so many samples while it runs at that clock, and never more.
  * Return: 0, or -EINVAL after a message.
  */
 int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate,
 			struct sample_rate *out);
+
+/** sample_rate__max() - the limit of frequencies, kernel.perf_event_max_sample_rate; 0: unknown */
+uint64_t sample_rate__max(void);
 
 /** sample_rate__needed() - what the event of a slot on a CPU must do for all its users; 0: no event */
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu);

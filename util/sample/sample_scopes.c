@@ -75,6 +75,7 @@ static int assign(struct bperf_leader *leader, int scope, const struct named_tas
 	for (;;) {
 		bool is_changed = false;
 
+		task_walk__begin_round(leader);
 		nr = walk_round(leader, scope, tasks, &is_changed);
 		if (nr < 0 || (!nr && !tasks->may_have_ended))
 			return nr < 0 ? nr : -ESRCH;
@@ -89,7 +90,7 @@ static int assign(struct bperf_leader *leader, int scope, const struct named_tas
 		if (err)
 			return err;
 	}
-	return tasks->list ? leader_sync__tasks(leader, NULL, NULL) : 0;
+	return tasks->list ? task_walk__sync(leader) : 0;
 }
 
 int sample_scopes__add_tasks(struct bperf_leader *leader, const struct target *target,
@@ -98,11 +99,11 @@ int sample_scopes__add_tasks(struct bperf_leader *leader, const struct target *t
 	struct named_tasks tasks = tasks_of(target, workload);
 	int err, scope;
 
-	scope__repair(leader);
+	(void)scope__repair(leader); /* what fails for it also fails for us */
 	err = leader_tasks__attach(leader);
 	scope = err ? err : scope__add(leader, NULL, NULL, 0, !target->no_inherit, 0);
 	err = scope < 0 ? scope : assign(leader, scope, &tasks);
-	if (err && err != -ESRCH)
+	if (err && err != -ESRCH && err != -ENOMEM)
 		pr_err("cannot follow the tasks: %s", strerror(-err));
 	return err;
 }
@@ -140,10 +141,10 @@ int sample_scopes__add_cgroups(struct bperf_leader *leader, const struct cgroup_
 		err = check_controller(fs, cgroups[i]);
 	if (err)
 		return err;
-	scope__repair(leader);
+	(void)scope__repair(leader); /* what fails for it also fails for us */
 	err = add_scopes(leader, fs, cgroups, nr);
 	/* The kernel hides cgroups, and a message was printed. */
-	if (err && err != -EOPNOTSUPP)
+	if (err && err != -EOPNOTSUPP && err != -ENOMEM)
 		pr_err("cannot follow the cgroups: %s", strerror(-err));
 	return err;
 }

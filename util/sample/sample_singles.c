@@ -36,7 +36,7 @@ int sample_singles__open(struct sample_singles *singles, int nr_cpus, uint32_t s
 	return singles->records ? 0 : -errno;
 }
 
-/* Sort the copy by row. Those of a row stay in the order of their times. */
+/* Sort the copy by row. The singles of a row stay in the order of their times. */
 static void sort(struct sample_singles *singles, uint32_t nr)
 {
 	const struct sample_record *records = singles->copy;

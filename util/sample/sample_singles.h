@@ -15,7 +15,7 @@ struct sample_singles {
 	uint32_t size;			     /* of a half of a CPU */
 	const struct sample_record *records; /* mapped: two halves for each CPU */
 	struct sample_record *copy;
-	/* Those taken last, row by row. */
+	/* The singles taken last, row by row. */
 	struct sample_single *taken;
 	uint32_t first[SAMPLE_ROWS + 1];
 };

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/sample/sample_slots.h"
 
+#include "util/bperf/attr_map.h"
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader_sample.h"
 #include "util/bperf/leader_slots.h"
 #include "util/host/bpf_info.h"
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
+#include "util/host/wide_attr.h"
 #include "util/lib/util.h"
 #include "util/sample/sample_ranges.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -34,22 +37,40 @@ static bool is_stale(const struct sample_object *object, int slot, int cpu)
 	return needed && base->epoch != leader_slots__epoch(object->leader, cpu);
 }
 
+/*
+ * Take the event of a key, and nothing of how it is opened: others can write keys. Events with other bits send
+ * signals, for example.
+ */
+static void take_attr(const struct attr_key *key, union wide_attr *wide)
+{
+	uint64_t more_config[NR_MORE_CONFIG];
+	struct attr_key canonical;
+
+	static_assert(sizeof(*wide) == sizeof(key->bytes), "a key has all config words");
+	memcpy(wide->bytes, key->bytes, sizeof(wide->bytes));
+	memcpy(more_config, key->bytes + MORE_CONFIG_OFFSET, sizeof(more_config));
+	attr_map__key(&wide->attr, more_config, &canonical);
+	memcpy(wide->bytes, canonical.bytes, sizeof(wide->bytes));
+	wide_attr__set_size(wide);
+}
+
 static int open_event(const struct sample_slot *slot, int cpu, uint64_t rate)
 {
-	struct perf_event_attr attr;
+	union wide_attr wide;
+	struct perf_event_attr *attr = &wide.attr;
 
-	memcpy(&attr, slot->key.bytes, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.disabled = 1;
-	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	attr.freq = slot->class == SAMPLE_CLASS_FREQ;
-	attr.sample_period = rate; /* or, in the same place, sample_freq */
+	take_attr(&slot->key, &wide);
+	perf_event__sample_all_modes(attr); /* on_sample skips those that are excluded */
+	attr->disabled = 1;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->freq = slot->class == SAMPLE_CLASS_FREQ;
+	attr->sample_period = rate; /* or, in the same place, sample_freq */
 	if (slot->with_addr)
-		attr.sample_type |= PERF_SAMPLE_ADDR;
+		attr->sample_type |= PERF_SAMPLE_ADDR;
 	/* Programs may walk stacks of precise events only where the kernel has walked them before. */
-	if (attr.precise_ip)
-		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	return perf_event__open(&attr, -1, cpu, -1, 0);
+	if (attr->precise_ip)
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	return perf_event__open(attr, -1, cpu, -1, 0);
 }
 
 /* End the event in place: from now on its samples are ignored, and it is freed soon. */
@@ -72,11 +93,13 @@ static void close_on(struct sample_object *object, int slot, int cpu)
 struct next_prog {
 	int fd; /* -1: not loaded yet */
 	__u32 gen;
+	int err; /* it cannot be loaded */
 };
 
 static int put_in_place(struct sample_object *object, int slot, int cpu, int fd,
 			const struct next_prog *prog)
 {
+	struct sample_throttle *throttle = &object->cpus[cpu].slot[slot].throttle;
 	__u32 idx = slot * object->nr_cpus + cpu;
 
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog->fd) ||
@@ -84,6 +107,7 @@ static int put_in_place(struct sample_object *object, int slot, int cpu, int fd,
 		return -errno;
 	crash_point__reach("sample-event-placed");
 	base_of(object, slot, cpu)->last = 0;
+	throttle->counter = throttle->running_ns = 0;
 	__atomic_store_n(&base_of(object, slot, cpu)->gen, prog->gen, __ATOMIC_RELEASE);
 	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
@@ -91,52 +115,56 @@ static int put_in_place(struct sample_object *object, int slot, int cpu, int fd,
 	return 0;
 }
 
+/* Return: 0 or -errno, also of an earlier CPU: it takes long. */
+static int load_next(struct sample_object *object, int slot, struct next_prog *prog)
+{
+	if (prog->fd >= 0 || prog->err)
+		return prog->err;
+	prog->gen = object->plan->gen = object->plan->gen % (SAMPLE_IN_GAP - 1) + 1;
+	prog->fd = sample_object__load_prog(object, slot, prog->gen);
+	prog->err = prog->fd < 0 ? prog->fd : 0;
+	return prog->err;
+}
+
+static int open_with(struct sample_object *object, int slot, int cpu, int fd,
+		     struct next_prog *prog)
+{
+	int err = fd < 0 ? fd : load_next(object, slot, prog);
+
+	return err ? err : put_in_place(object, slot, cpu, fd, prog);
+}
+
 /*
- * Return: 0; -ENODEV: the CPU is offline; other -errno.
- *
- * @is_user: whether the session uses the slot
+ * Return: 0; -ENODEV: the CPU is offline; -ENOENT: it lacks the event; other -errno, after which it is tried again.
  */
-static int open_on(struct sample_object *object, int slot, int cpu, const struct next_prog *prog,
-		   bool is_user)
+static int open_on(struct sample_object *object, int slot, int cpu, struct next_prog *prog)
 {
 	uint64_t rate = sample_rate__needed(object->plan, slot, cpu);
 	struct sample_base *base = base_of(object, slot, cpu);
 	__u32 epoch = leader_slots__epoch(object->leader, cpu);
 	int fd __cleanup(close_fd) = open_event(&object->plan->slot[slot], cpu, rate);
-	int err = fd < 0 ? fd : put_in_place(object, slot, cpu, fd, prog);
+	int err = open_with(object, slot, cpu, fd, prog);
 
-	/* The CPU is just coming or going: try again. Or those that use the slot try, and may succeed. */
-	if (err == -ENODEV || (err && err != -ENOENT && !is_user))
+	if (err && err != -ENOENT)
 		return err;
-	/* After another error, too: once is enough, until something changes. */
 	base->epoch = epoch;
 	__atomic_store_n(&base->rate, rate, __ATOMIC_RELEASE);
 	crash_point__reach("sample-event-opened");
 	return err;
 }
 
-static int load_next(struct sample_object *object, int slot, struct next_prog *prog)
+static int change(struct sample_object *object, int slot, int cpu, struct next_prog *prog)
 {
-	if (prog->fd >= 0)
-		return 0;
-	prog->gen = ++object->plan->gen;
-	if (!prog->gen)
-		prog->gen = ++object->plan->gen;
-	prog->fd = sample_object__load_prog(object, slot, prog->gen);
-	return prog->fd < 0 ? prog->fd : 0;
-}
-
-static int change(struct sample_object *object, int slot, int cpu, struct next_prog *prog,
-		  bool is_user)
-{
-	int err;
+	bool has_event = base_of(object, slot, cpu)->gen;
+	int err = 0;
 
 	close_on(object, slot, cpu);
 	if (!sample_rate__needed(object->plan, slot, cpu))
 		return 0;
 	/* In this time the kernel frees the event that was closed, with its hardware counter. */
-	err = load_next(object, slot, prog);
-	return err ? err : open_on(object, slot, cpu, prog, is_user);
+	if (has_event)
+		err = load_next(object, slot, prog);
+	return err ? err : open_on(object, slot, cpu, prog);
 }
 
 static bool is_open(const struct sample_object *object, int slot)
@@ -163,21 +191,22 @@ static bool can_change(const struct sample_object *object, int slot, int cpu,
 	return cpumap__has(online, cpu) || !sample_rate__needed(object->plan, slot, cpu);
 }
 
-static int apply_on(struct sample_object *object, int slot, const struct cpumap *online,
-		    bool is_user)
+static int apply_on(struct sample_object *object, int slot, const struct cpumap *online)
 {
 	struct next_prog prog = {.fd = -1};
 	int err = 0, refusal = 0;
 
-	for (int cpu = 0; cpu < object->nr_cpus && !err; cpu++) {
+	for (int cpu = 0; cpu < object->nr_cpus; cpu++) {
+		int one;
+
 		if (!is_stale(object, slot, cpu) || !can_change(object, slot, cpu, online))
 			continue;
-		err = change(object, slot, cpu, &prog, is_user);
+		one = change(object, slot, cpu, &prog);
 		/* A CPU of another kind, or one that just went offline, lacks the event. */
-		if (err == -ENODEV || err == -ENOENT) {
-			refusal = err;
-			err = 0;
-		}
+		if (one == -ENODEV || one == -ENOENT)
+			refusal = one;
+		else if (!err)
+			err = one;
 	}
 	close_fd(&prog.fd);
 	if (err)
@@ -185,15 +214,14 @@ static int apply_on(struct sample_object *object, int slot, const struct cpumap 
 	return is_open(object, slot) ? 0 : refusal;
 }
 
-int sample_slots__apply(struct sample_object *object, int slot, int sampler)
+int sample_slots__apply(struct sample_object *object, int slot)
 {
 	struct sample_slot *of = &object->plan->slot[slot];
-	bool is_user = sampler >= 0 && of->users >> sampler & 1;
 	struct cpumap *online = cpumap__online();
 	int err = online ? 0 : -errno;
 
 	if (!err && of->class)
-		err = apply_on(object, slot, online, is_user);
+		err = apply_on(object, slot, online);
 	cpumap__delete(online);
 	/* Without users, once its events are closed, it is free. */
 	if (is_left(object, slot))
@@ -219,6 +247,11 @@ bool sample_slots__is_stale(const struct sample_object *object, int slot)
 	}
 	cpumap__delete(online);
 	return is_any;
+}
+
+bool sample_slots__is_missing(const struct sample_object *object, int slot, int cpu)
+{
+	return !base_of(object, slot, cpu)->rate && sample_rate__needed(object->plan, slot, cpu);
 }
 
 /* --- sessions --- */
@@ -362,16 +395,21 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 	return i;
 }
 
+static void leave_slots(struct sample_plan *plan, int sampler)
+{
+	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
+		__atomic_fetch_and(&plan->slot[i].users, ~(1ULL << sampler), __ATOMIC_SEQ_CST);
+		set_needs(plan, &plan->slot[i]);
+	}
+}
+
 void sample_slots__remove_sampler(struct sample_object *object, int number)
 {
 	__u32 sampler = number;
 	struct sample_plan *plan = object->plan;
 	__u32 session = plan->sampler[sampler].session;
 
-	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
-		__atomic_fetch_and(&plan->slot[i].users, ~(1ULL << sampler), __ATOMIC_SEQ_CST);
-		set_needs(plan, &plan->slot[i]);
-	}
+	leave_slots(plan, number);
 	crash_point__reach("sample-slots-left");
 	if (session < MAX_SESSIONS && plan->sampler_of[session] == sampler + 1)
 		plan->sampler_of[session] = 0;
@@ -384,23 +422,35 @@ void sample_slots__remove_sampler(struct sample_object *object, int number)
 	__atomic_store_n(&plan->sampler[sampler].token, 0, __ATOMIC_RELEASE);
 }
 
+static bool is_dead(const struct sample_object *object, int sampler)
+{
+	__u32 token = __atomic_load_n(&object->plan->sampler[sampler].token, __ATOMIC_ACQUIRE);
+
+	return token && !bpf_info__is_map_alive(token);
+}
+
 bool sample_slots__has_dead(const struct sample_object *object)
 {
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
-		__u32 token = __atomic_load_n(&object->plan->sampler[i].token, __ATOMIC_ACQUIRE);
-
-		if (token && !bpf_info__is_map_alive(token))
+		if (is_dead(object, i))
 			return true;
 	}
 	return false;
 }
 
-void sample_slots__remove_dead(struct sample_object *object)
+/* The kernel waits for grace periods while the tables of one session are removed, and others wait for the lock. */
+bool sample_slots__remove_dead(struct sample_object *object)
 {
-	for (int i = 0; i < MAX_SAMPLERS; i++) {
-		__u32 token = object->plan->sampler[i].token;
+	int nr = 0, last = 0;
 
-		if (token && !bpf_info__is_map_alive(token))
-			sample_slots__remove_sampler(object, i);
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		if (!is_dead(object, i))
+			continue;
+		leave_slots(object->plan, i);
+		last = i;
+		nr++;
 	}
+	if (nr)
+		sample_slots__remove_sampler(object, last);
+	return nr > 1;
 }

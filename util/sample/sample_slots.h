@@ -4,7 +4,7 @@
 
 /*
  * The slots of sampled events, and the sampling sessions that use them. Everything that changes something
- * needs the lock of tasks. A session can be killed between any two writes: what it leaves is undone, or
+ * needs the lock of tasks. A session can be killed between any two writes. Then the rest is undone, or
  * finished, by the next that calls sample_slots__remove_dead(), and sample_slots__apply() for each stale slot.
  *
  *	join	table into the map of tables, session's place: fields, then token
@@ -47,19 +47,26 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 
 /**
  * sample_slots__apply() - open, replace and close a slot's events until they are as its users need them
- * @sampler: of the session that does it; -1: none. Only if it uses the slot, events that it cannot open are given up
  *
+ * An event that cannot be opened stays stale, and keeps no other CPU from having its own.
  * Loads a program if events are to be opened: the longest that a session does under the lock. A slot that has no
  * user and no event any more is free.
  * Return: 0 or -errno of perf_event_open() or of the program.
  */
-int sample_slots__apply(struct sample_object *object, int slot, int sampler);
+int sample_slots__apply(struct sample_object *object, int slot);
 
 /**
- * sample_slots__is_stale() - whether an event that can be changed now is not as the slot's users need it, or the slot
- * has no user and no event; without the lock
+ * sample_slots__is_stale() - whether an event that can be changed now is not as the slot's users need it; without the
+ * lock. A slot without user and event is stale as well.
  */
 bool sample_slots__is_stale(const struct sample_object *object, int slot);
+
+/**
+ * sample_slots__is_missing() - whether a CPU has no event of a slot, after sample_slots__apply() under the same lock
+ *
+ * A CPU that is offline has none either. CPUs of a kind that lacks the event do not count.
+ */
+bool sample_slots__is_missing(const struct sample_object *object, int slot, int cpu);
 
 /** sample_slots__has_dead() - whether a session died */
 bool sample_slots__has_dead(const struct sample_object *object);
@@ -67,7 +74,11 @@ bool sample_slots__has_dead(const struct sample_object *object);
 /** sample_slots__remove_sampler() - a session samples no more; its slots may be stale then */
 void sample_slots__remove_sampler(struct sample_object *object, int number);
 
-/** sample_slots__remove_dead() - the same for sessions that died */
-void sample_slots__remove_dead(struct sample_object *object);
+/**
+ * sample_slots__remove_dead() - take sessions that died out of all slots, and remove one of them
+ *
+ * Return: whether there are more to be removed, each in another holding of the lock.
+ */
+bool sample_slots__remove_dead(struct sample_object *object);
 
 #endif

@@ -2,6 +2,7 @@
 #include "util/sample/sample_sync.h"
 
 #include "util/host/cpumap.h"
+#include "util/lib/util.h"
 #include "util/sample/sampler_internal.h"
 
 #include <errno.h>
@@ -18,6 +19,34 @@ static void add_count(struct sample_count *sum, const struct sample_count *now,
 	sum->weight += now->weight - last->weight;
 }
 
+/* Return: how much a number has grown. The part of a gap that was under way may have gone with its event. */
+static uint64_t growth(uint64_t now, uint64_t last)
+{
+	return now > last ? now - last : 0;
+}
+
+/*
+ * Add what throttling did. A hardware event does not count in a gap. So its loss is what it would have counted at
+ * the rate of its bursts on that CPU. Before the first burst it is the rate of its running time.
+ */
+static void add_gaps(struct sampled_event *event, const struct sample_reading *now,
+		     const struct sample_reading *last)
+{
+	const struct sample_gaps *gaps = &now->gaps;
+	uint64_t lost_ns = growth(gaps->lost_ns, last->gaps.lost_ns);
+	uint64_t counter = growth(gaps->counter, last->gaps.counter);
+	double rate = 0;
+
+	if (gaps->burst_ns)
+		rate = (double)gaps->burst_counter / gaps->burst_ns;
+	else if (now->running_ns)
+		rate = (double)now->counter / now->running_ns;
+	event->sum.gaps.ns += growth(gaps->ns, last->gaps.ns);
+	event->sum.gaps.counter += counter;
+	event->sum.gaps.weight += growth(gaps->weight, last->gaps.weight);
+	event->stopped += lost_ns * rate - counter;
+}
+
 /* Add what an event did on a CPU since its last reading. */
 static void take_reading(struct sampler *sampler, struct sampled_event *event, int cpu)
 {
@@ -30,6 +59,8 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		sum->running_ns += now->running_ns - last->running_ns;
 		add_count(&sum->seen.all, &now->seen.all, &last->seen.all);
 		add_count(&sum->seen.idle, &now->seen.idle, &last->seen.idle);
+		add_count(&sum->seen.mode, &now->seen.mode, &last->seen.mode);
+		add_gaps(event, now, last);
 		sum->err += now->err != 0;
 	}
 	*last = *now;
@@ -65,8 +96,20 @@ static void sync_offline(struct sampler *sampler, int cpu, uint32_t ops)
 		table->is_on = 1;
 }
 
+/* A CPU that is online has no event. */
+static void add_absence(struct sampler *sampler, int cpu, uint64_t time_ns)
+{
+	for (int i = 0; i < sampler->nr_events; i++) {
+		if (sampler->events[i].is_absent[cpu])
+			sampler->events[i].absent_ns += time_ns;
+	}
+}
+
 int sample_sync__all(struct sampler *sampler, uint32_t ops)
 {
+	uint64_t now_ns = clock_ns(), time_ns = now_ns - sampler->synced_ns;
+
+	sampler->synced_ns = now_ns;
 	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
 		int err;
 
@@ -78,6 +121,8 @@ int sample_sync__all(struct sampler *sampler, uint32_t ops)
 			sync_offline(sampler, cpu, ops);
 		else if (err)
 			return err;
+		else if (sampler->is_enabled)
+			add_absence(sampler, cpu, time_ns);
 		for (int i = 0; i < sampler->nr_events; i++)
 			take_reading(sampler, &sampler->events[i], cpu);
 	}

@@ -29,6 +29,9 @@ struct target;
 
 #define SAMPLE_MAX_FRAMES 127
 
+/* In place of a priority that nobody saw before the task ended. */
+#define SAMPLE_PRIO_UNKNOWN INT32_MIN
+
 enum sample_rate_kind {
 	SAMPLE_BY_FREQ,	  /* rate: samples a second of a busy CPU; at least so many */
 	SAMPLE_BY_PERIOD, /* rate: event units between two samples */
@@ -54,6 +57,7 @@ struct sampler_options {
 	int prog_fd; /* of a program that decides about each sample, without sharing; 0: none */
 	const char *attr_map_path;   /* NULL: the default */
 	const uid_t *trusted_owners; /* as for attr_map__open() */
+	const char *otherwise;	     /* the consequence of SAMPLE_OTHERWISE, for its warning */
 };
 
 /* A sample of an entry. */
@@ -93,10 +97,10 @@ typedef int (*sample_fn)(void *ctx, const struct sample_entry *entry);
 
 /* Reasons why samples of the target are in no entry. */
 enum sample_loss {
-	SAMPLE_LOST_TABLE,    /* no room for a new entry: more distinct keys than fit */
-	SAMPLE_LOST_LATE,     /* the stack was overwritten before this session collected it */
-	SAMPLE_LOST_BLIND,    /* the kernel dropped overflows: other BPF programs, or late timers */
-	SAMPLE_LOST_THROTTLE, /* the kernel throttled the event; weight unknown, nr: how often */
+	SAMPLE_LOST_TABLE, /* no room for a new entry: more distinct keys than fit */
+	SAMPLE_LOST_LATE,  /* the stack was overwritten before this session collected it */
+	SAMPLE_LOST_BLIND, /* the kernel dropped overflows: other BPF programs, or late timers */
+	SAMPLE_LOST_THROTTLE, /* the kernel throttled the event. Without BPF: nr: how often, weight unknown */
 	NR_SAMPLE_LOSSES
 };
 
@@ -111,20 +115,27 @@ struct sample_account {
 	struct sample_sum taken;      /* by the event's programs, for all sessions */
 	struct sample_sum kept;	      /* in entries, given to sample_fn or still in the tables */
 	struct sample_sum idle;	      /* left out: of the idle task */
+	struct sample_sum mode;	      /* left out: in modes that a clock excludes, without `idle` */
 	struct sample_sum other;      /* left out: not of the target (of all that the event took) */
 	struct sample_sum truncated;  /* of kept: stacks cut at max_frames */
 	struct sample_sum unreadable; /* of kept: without a user stack that should be there */
 	struct sample_sum lost[NR_SAMPLE_LOSSES];
-	/* Of kept: not among the single samples, where these are wanted. The collector counts it. */
+	/* A part of kept: not among the single samples, where these are wanted. The collector counts it. */
 	struct sample_sum unrecorded;
 	uint64_t thinned; /* weight that is not enough for another sample yet */
+	/* A clock's, where the kernel may show only one mode: weight of the other mode, or lost. */
+	uint64_t unseen;
 	/*
 	 * The event's own count on the target's CPUs, of all tasks: without losses
-	 * kept + idle + other + thinned. A clock's is its enabled time.
+	 * kept + idle + mode + other + thinned. A clock's is its enabled time. A hardware event does not count
+	 * while it is throttled. So its losses by that are an estimate, which is added to this.
 	 */
 	uint64_t counted;
 	uint64_t enabled_ns, running_ns; /* running < enabled: multiplexed */
-	uint64_t period;		 /* of the events; 0: the kernel adapts it */
+	uint64_t
+		absent_ns; /* of CPUs that had no event, because it could not be opened; not counted */
+	uint64_t failed_reads; /* of the event's own count, which may be short */
+	uint64_t period;       /* of the events; 0: the kernel adapts it */
 };
 
 #endif

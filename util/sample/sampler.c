@@ -4,6 +4,7 @@
 #include "util/bperf/attr_map.h"
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader.h"
+#include "util/bperf/leader_tasks.h"
 #include "util/bperf/session.h"
 #include "util/event/evlist.h"
 #include "util/event/open_error.h"
@@ -11,6 +12,7 @@
 #include "util/host/capability.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/sample/sample_absent.h"
 #include "util/sample/sample_account.h"
 #include "util/sample/sample_collect.h"
 #include "util/sample/sample_rate.h"
@@ -33,6 +35,14 @@
 /* Time for others to take the lock of tasks. */
 #define TURN_US 1000
 
+/* Not an error of this session. @why: owned by this function; NULL: out of memory */
+static int leave_for(const struct sampler *sampler, char *why)
+{
+	pr_warn("%s: %s", why ? why : strerror(ENOMEM), sampler->options.otherwise);
+	free(why);
+	return SAMPLE_OTHERWISE;
+}
+
 /* --- joining --- */
 
 static int join(struct sampler *sampler)
@@ -44,8 +54,7 @@ static int join(struct sampler *sampler)
 
 	if (!path)
 		return -ENOMEM;
-	err = attr_map__open(path, options->trusted_owners, "nothing is sampled",
-			     &sampler->attr_map);
+	err = attr_map__open(path, options->trusted_owners, options->otherwise, &sampler->attr_map);
 	return err ? err : session__join(sampler->attr_map, &sampler->leader);
 }
 
@@ -97,20 +106,28 @@ static void set_event(struct sampler *sampler, struct sampled_event *event)
 	}
 }
 
-static int explain_event(struct sampler *sampler, struct evsel *evsel, int err)
+/* The event has no slot. */
+static int explain_slot(const struct sampler *sampler, const struct evsel *evsel, int err)
 {
-	if (err == -EEXIST) {
-		pr_err("%s: listed twice", evsel->name);
-	} else if (err == -ENOSPC) {
-		pr_err("%s: %d events are sampled already, the most there can be", evsel->name,
-		       MAX_SAMPLE_SLOTS);
-	} else {
-		char *why __cleanup(free_ptr) = NULL;
+	if (err == -ENOSPC)
+		return leave_for(
+			sampler,
+			xasprintf("%s: %d other events are sampled already, the most there can be",
+				  evsel->name, MAX_SAMPLE_SLOTS));
+	pr_err("%s: listed twice", evsel->name);
+	return err;
+}
 
-		evsel->err = -err;
-		why = open_error__text(evsel, sampler->options.target);
-		pr_err("%s cannot be sampled: %s", evsel->name, why ? why : strerror(-err));
-	}
+/* The kernel refused it. */
+static int explain_event(const struct sampler *sampler, struct evsel *evsel, int err)
+{
+	char *why __cleanup(free_ptr) = NULL;
+
+	if (err == -ENOMEM)
+		return err;
+	evsel->err = -err;
+	why = open_error__text(evsel, sampler->options.target);
+	pr_err("%s cannot be sampled: %s", evsel->name, why ? why : strerror(-err));
 	return err;
 }
 
@@ -129,21 +146,26 @@ static int add_event(struct sampler *sampler, struct evsel *evsel, struct sample
 	if (err)
 		return err;
 	event->last = calloc(sampler->object.nr_cpus, sizeof(*event->last));
-	if (!event->last)
+	event->is_absent = calloc(sampler->object.nr_cpus, sizeof(*event->is_absent));
+	if (!event->last || !event->is_absent)
 		return -ENOMEM;
 	event->rate = rate.value;
-	event->is_clock = sample_rate__is_clock(evsel);
+	event->is_clock = evsel__is_clock(evsel);
 	event->is_periodic = rate.class == SAMPLE_CLASS_PERIOD;
 	event->weighs_count = !event->is_periodic && evsel->attr.type == PERF_TYPE_SOFTWARE;
-	event->takes_idle = !event->is_clock || sampler->options.with_idle;
+	event->stops_throttled =
+		evsel->attr.type != PERF_TYPE_SOFTWARE && evsel->attr.type != PERF_TYPE_BREAKPOINT;
+	event->takes_idle =
+		!event->is_clock || (sampler->options.with_idle && !evsel->attr.exclude_idle &&
+				     !evsel->attr.exclude_kernel);
 	attr_map__key(&evsel->attr, evsel->more_config, &key);
 	event->slot = sample_slots__add(&sampler->object, sampler->number, &key, &rate,
 					sampler->tables[0].needs);
 	if (event->slot < 0)
-		return explain_event(sampler, evsel, event->slot);
+		return explain_slot(sampler, evsel, event->slot);
 	sampler->slots |= 1ULL << event->slot;
 	sampler->events_of_slot[event->slot] = evsel->idx;
-	err = sample_slots__apply(&sampler->object, event->slot, sampler->number);
+	err = sample_slots__apply(&sampler->object, event->slot);
 	set_event(sampler, event);
 	return err ? explain_event(sampler, evsel, err) : 0;
 }
@@ -157,12 +179,18 @@ static int restrict_target(struct sampler *sampler)
 	struct sample_plan *plan = sampler->object.plan;
 	uint64_t bit = 1ULL << sampler->number;
 
+	sampler->has_scopes = options->nr_cgroups || target__has_task(options->target);
+	sampler->lost = leader_tasks__lost(sampler->leader);
 	if (options->has_ranges)
 		__atomic_fetch_or(&plan->of_ranges, bit, __ATOMIC_SEQ_CST);
 	if (options->nr_cgroups) {
+		int err;
+
 		__atomic_fetch_or(&plan->of_cgroups, bit, __ATOMIC_SEQ_CST);
-		return sample_scopes__add_cgroups(sampler->leader, options->cgroup_fs,
-						  options->cgroups, options->nr_cgroups);
+		err = sample_scopes__add_cgroups(sampler->leader, options->cgroup_fs,
+						 options->cgroups, options->nr_cgroups);
+		/* The kernel hides cgroups, as a warning has said. */
+		return err == -EOPNOTSUPP ? SAMPLE_OTHERWISE : err;
 	}
 	if (!target__has_task(options->target))
 		return 0;
@@ -170,19 +198,24 @@ static int restrict_target(struct sampler *sampler)
 	return sample_scopes__add_tasks(sampler->leader, options->target, options->workload);
 }
 
-static void explain(const struct sampler *sampler, int err)
+static int explain(const struct sampler *sampler, int err)
 {
 	uint32_t room = sampler->options.nr_singles;
 
 	if (err == -ENOSPC)
-		pr_err("cannot sample: 64 sessions sample already, the most there can be");
-	else if (room && (err == -E2BIG || err == -ENOMEM))
+		return leave_for(sampler,
+				 xasprintf("%d sessions sample already, the most there can be",
+					   MAX_SAMPLERS));
+	if (room && (err == -E2BIG || err == -ENOMEM)) {
 		pr_err("cannot sample: --each=%u takes %" PRIu64
 		       " MB for %d CPUs, which the kernel does not give: give a smaller number",
 		       room, sample_singles__bytes(sampler->object.nr_cpus, room) >> 20,
 		       sampler->object.nr_cpus);
-	else
+		return -E2BIG;
+	}
+	if (err != -ENOMEM)
 		pr_err("cannot sample: %s", strerror(-err));
+	return err;
 }
 
 /* Under the lock of tasks. */
@@ -196,21 +229,22 @@ static int add_sampler(struct sampler *sampler)
 						  sampler->singles.fd, sampler->options.cpus);
 		err = sampler->number < 0 ? sampler->number : 0;
 	}
-	if (err)
-		explain(sampler, err);
-	return err ? err : restrict_target(sampler);
+	return err ? explain(sampler, err) : restrict_target(sampler);
 }
 
 static int open_object(struct sampler *sampler)
 {
-	int err = attr_map__lock_tasks(sampler->attr_map);
+	int err;
 
+	(void)session__repair_scopes(sampler->leader, false); /* or the next session does it */
+	err = attr_map__lock_tasks(sampler->attr_map);
 	if (err)
 		return err;
 	err = sample_object__open(&sampler->object, sampler->leader);
 	sampler->has_object = true;
 	if (!err) {
-		sample_slots__remove_dead(&sampler->object);
+		(void)sample_slots__remove_dead(
+			&sampler->object); /* sessions that collect do the rest */
 		err = add_sampler(sampler);
 	}
 	attr_map__unlock_tasks(sampler->attr_map);
@@ -218,7 +252,7 @@ static int open_object(struct sampler *sampler)
 }
 
 /*
- * Change one slot under the lock, which takes long. Those that wait have their turn before the next one.
+ * Change one slot under the lock, which takes long. Sessions that wait have their turn before the next one.
  *
  * @nr: how many this session has changed
  */
@@ -258,27 +292,45 @@ static int add_events(struct sampler *sampler)
 	return 0;
 }
 
+/* Under the lock. An error of others is left to them. */
+static void apply(struct sampler *sampler, int slot)
+{
+	uint64_t bit = 1ULL << slot;
+	int err = sample_slots__apply(&sampler->object, slot);
+
+	if (sampler->slots & bit)
+		sample_absent__note(sampler, slot, err);
+	else if (err)
+		sampler->given_up |= bit;
+}
+
 /*
- * Bring stale slots up to date. An error of others is left to them.
+ * Bring stale slots up to date.
  *
+ * @except: mask of slots
  * @lock: attr_map__lock_tasks() or attr_map__try_lock_tasks(). Another session may hold it: then that one
  *	  does this, or it is tried again
  */
-static void apply_stale(struct sampler *sampler, int (*lock)(struct attr_map *map))
+static void apply_stale(struct sampler *sampler, uint64_t except, int (*lock)(struct attr_map *map))
 {
 	int nr = 0;
 
 	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
 		uint64_t bit = 1ULL << slot;
 
-		if (sampler->given_up & ~sampler->slots & bit ||
-		    !sample_slots__is_stale(&sampler->object, slot))
+		if (sampler->given_up & ~sampler->slots & bit)
+			continue;
+		if (!sample_slots__is_stale(&sampler->object, slot)) {
+			/* Another session has opened them. */
+			if (sampler->failed & bit)
+				sample_absent__note(sampler, slot, 0);
+			continue;
+		}
+		if (except & bit)
 			continue;
 		if (begin_turn(sampler, nr++, lock))
 			return;
-		if (sample_slots__apply(&sampler->object, slot, sampler->number) &&
-		    !(sampler->slots & bit))
-			sampler->given_up |= bit;
+		apply(sampler, slot);
 		end_turn(sampler);
 	}
 }
@@ -290,8 +342,15 @@ static int open_all(struct sampler *sampler)
 	if (err)
 		return err;
 	/* Slots of dead sessions, which can be needed. */
-	apply_stale(sampler, attr_map__lock_tasks);
+	apply_stale(sampler, 0, attr_map__lock_tasks);
 	return add_events(sampler);
+}
+
+/* A session that could not get a lock, which a warning has named, does not wait a second time to leave. */
+static int end_wait(struct sampler *sampler, int err)
+{
+	sampler->gives_up |= err == -ETIMEDOUT;
+	return err == -ETIMEDOUT ? SAMPLE_OTHERWISE : err;
 }
 
 int sampler__open(const struct sampler_options *options, struct sampler **out)
@@ -311,6 +370,10 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	err = join(sampler);
 	if (!err)
 		err = open_all(sampler);
+	/* A full memory cgroup is no reason not to sample. */
+	if (err == -ENOMEM && sampler->leader)
+		err = leave_for(sampler, xasprintf("cannot share samples: %s", strerror(ENOMEM)));
+	err = end_wait(sampler, err);
 	capability__lower();
 	if (err)
 		sampler__delete(sampler);
@@ -351,10 +414,12 @@ int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ra
 	}
 	capability__lower();
 	if (err == -ENOSPC)
-		pr_err("too many ranges: all sessions together have at most %d", MAX_SAMPLE_RANGES);
-	else if (err)
+		return leave_for(sampler,
+				 xasprintf("all sessions together would have more than %d ranges",
+					   MAX_SAMPLE_RANGES));
+	if (err && err != -ETIMEDOUT && err != -EINTR)
 		pr_err("cannot set ranges: %s", strerror(-err));
-	return err;
+	return end_wait(sampler, err);
 }
 
 /* --- collecting --- */
@@ -369,10 +434,13 @@ static void repair(struct sampler *sampler)
 		sampler->repaired_ns = now_ns;
 	if (is_due && sample_slots__has_dead(&sampler->object) &&
 	    !attr_map__try_lock_tasks(sampler->attr_map)) {
-		sample_slots__remove_dead(&sampler->object);
+		/* The next one has its turn at the next collection. */
+		if (sample_slots__remove_dead(&sampler->object))
+			sampler->repaired_ns = 0;
 		attr_map__unlock_tasks(sampler->attr_map);
 	}
-	apply_stale(sampler, attr_map__try_lock_tasks);
+	/* Events that could not be opened may be refused for long. */
+	apply_stale(sampler, is_due ? 0 : sampler->failed, attr_map__try_lock_tasks);
 	capability__lower();
 }
 
@@ -401,17 +469,37 @@ void sampler__account(const struct sampler *sampler, int event, struct sample_ac
 
 /* --- leaving --- */
 
+/* While its task has no entry, no sample is this session's, and none is known to be missing. */
+static void report_missed(const struct sampler *sampler)
+{
+	const struct bperf_leader *leader = sampler->leader;
+	uint64_t nr;
+
+	if (!sampler->has_scopes || !sampler->synced_ns)
+		return;
+	nr = leader_tasks__lost(leader) - sampler->lost + leader_tasks__missed(leader);
+	if (nr)
+		pr_warn("%" PRIu64
+			" switches or new tasks were missed: the profile may lack their samples",
+			nr);
+}
+
 static void leave(struct sampler *sampler)
 {
+	report_missed(sampler);
 	/* Without the lock the next session does it, once our token is gone. */
-	attr_map__expect(sampler->attr_map, "the next session removes what is left of this one");
+	if (sampler->gives_up)
+		attr_map__never_wait(sampler->attr_map);
+	else
+		attr_map__expect(sampler->attr_map,
+				 "the next session removes what is left of this one");
 	if (sampler->number >= 0 && !attr_map__lock_tasks(sampler->attr_map)) {
 		sample_slots__remove_sampler(&sampler->object, sampler->number);
 		attr_map__unlock_tasks(sampler->attr_map);
-		/* Those that still need the events may be stopped. */
+		/* The sessions that still need the events may be stopped. */
 		sampler->number = -1;
-		sampler->slots = 0;
-		apply_stale(sampler, attr_map__lock_tasks);
+		sampler->slots = sampler->failed = 0;
+		apply_stale(sampler, 0, attr_map__lock_tasks);
 	}
 	(void)session__leave(sampler->leader);
 }
@@ -433,8 +521,10 @@ void sampler__delete(struct sampler *sampler)
 	close_fd(&sampler->table_fd);
 	bperf_leader__delete(sampler->leader);
 	attr_map__delete(sampler->attr_map);
-	for (int i = 0; i < sampler->nr_events; i++)
+	for (int i = 0; i < sampler->nr_events; i++) {
 		free(sampler->events[i].last);
+		free(sampler->events[i].is_absent);
+	}
 	free(sampler->events);
 	free(sampler);
 }

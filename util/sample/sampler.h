@@ -18,14 +18,21 @@
 #include "util/sample/sample_account.h"
 #include "util/sample/sample_types.h"
 
+#include <errno.h>
+
 struct address_ranges;
 struct sampler;
+
+/* Sharing is impossible just now, as a warning has said: others hold a lock, or have all of something. */
+#define SAMPLE_OTHERWISE (-ECANCELED)
 
 /**
  * sampler__open() - join the leader, and open what is to be sampled
  * @out: on success; released by sampler__delete()
  *
- * Return: 0, or -errno after a message. -EOPNOTSUPP: an event that cannot sample; -ESRCH: no task.
+ * Waits at most a second for locks.
+ * Return: 0, or -errno after a message. SAMPLE_OTHERWISE; -EOPNOTSUPP: an event that cannot sample; -ESRCH: no
+ * task.
  */
 int sampler__open(const struct sampler_options *options, struct sampler **out);
 
@@ -37,7 +44,7 @@ int sampler__disable(struct sampler *sampler);
  * sampler__set_ranges() - sample only instructions in these ranges, for options.has_ranges
  * @ranges: sorted; not used after the call
  *
- * Return: 0 or -errno after a message.
+ * Return: 0 or -errno after a message; SAMPLE_OTHERWISE.
  */
 int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ranges);
 

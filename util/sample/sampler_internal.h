@@ -21,7 +21,12 @@ struct sampled_event {
 	uint64_t credit;	     /* that all CPUs began with */
 	struct sample_reading *last; /* per CPU: as of the last sync */
 	struct sample_reading sum;   /* of all CPUs, while enabled */
+	bool stops_throttled;	     /* it does not count while it is throttled */
+	double stopped;		     /* estimate of what it did not count because of that */
 	struct sample_sum kept, truncated, unreadable, late;
+	bool *is_absent;    /* per CPU: it could not be opened there */
+	uint64_t absent_ns; /* of all CPUs, while enabled */
+	bool has_warned;
 };
 
 struct sampler {
@@ -36,9 +41,14 @@ struct sampler {
 	struct sample_singles singles;
 	struct sampled_event *events;
 	int nr_events;
+	bool has_scopes;   /* it samples tasks or cgroups */
+	uint64_t lost;	   /* switches and tasks that nobody could follow before */
 	uint64_t slots;	   /* mask */
 	uint64_t given_up; /* mask of slots of others that it could not bring up to date */
+	uint64_t failed;   /* mask of its own slots with an event that could not be opened */
 	bool is_enabled;
+	bool gives_up;	      /* it waited in vain for a lock */
+	uint64_t synced_ns;   /* when its CPUs were brought up to date */
 	uint64_t repaired_ns; /* when dead sessions were looked for */
 	int events_of_slot[MAX_SAMPLE_SLOTS];
 };

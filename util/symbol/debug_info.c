@@ -36,6 +36,11 @@ void debug_info__add(struct debug_info *info __unused, int nr __unused, int fd _
 {
 }
 
+uint64_t debug_info__split(const struct debug_info *info __unused, uint64_t address __unused)
+{
+	return 0;
+}
+
 int debug_info__nr_added(const struct debug_info *info __unused)
 {
 	return 0;
@@ -103,6 +108,7 @@ struct unit {
 	Dwarf *dwarf;		 /* of the functions */
 	bool has_no_split;	 /* all functions are in this file */
 	uint64_t named;		 /* the request that named the file with the functions; 0: none */
+	uint64_t split;		 /* id of the unit if that file was added; 0: it was not */
 	bool is_read;
 	struct function *functions;
 	int nr_functions;
@@ -485,6 +491,13 @@ bool debug_info__missing(struct debug_info *info, uint64_t address, struct debug
 	return unit->named;
 }
 
+uint64_t debug_info__split(const struct debug_info *info, uint64_t address)
+{
+	int nr = nested_ranges__find(&info->ranges, address);
+
+	return nr < 0 ? 0 : info->units[nr].split;
+}
+
 int debug_info__nr_added(const struct debug_info *info)
 {
 	return info->nr_added;
@@ -495,18 +508,20 @@ void debug_info__add(struct debug_info *info, int nr, int fd)
 {
 	struct unit *unit = nr >= 0 && nr < info->nr_units ? &info->units[nr] : NULL;
 	Dwarf_Die die = {};
+	uint64_t id;
 
 	if (!unit || unit->is_read || !unit->named) {
 		close(fd);
 		return;
 	}
 	sandbox__answer_open(fd);
-	(void)lib.dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &die, NULL, NULL, NULL);
+	(void)lib.dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &die, &id, NULL, NULL);
 	fd = sandbox__answer_open(-1);
 	close_fd(&fd);
 	if (!die.cu)
 		return;
 	info->nr_added++;
+	unit->split = id;
 	unit->functions_die = die;
 	unit->dwarf = lib.dwarf_cu_getdwarf(die.cu);
 	(void)lib.dwarf_new_oom_handler(unit->dwarf, end_without_memory);

@@ -68,6 +68,9 @@ bool debug_info__missing(struct debug_info *info, uint64_t address, struct debug
  */
 void debug_info__add(struct debug_info *info, int nr, int fd);
 
+/** debug_info__split() - the id of the unit at an address if its functions are in such a file; 0: they are not */
+uint64_t debug_info__split(const struct debug_info *info, uint64_t address);
+
 /** debug_info__nr_added() - how many of them are open */
 int debug_info__nr_added(const struct debug_info *info);
 

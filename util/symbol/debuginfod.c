@@ -291,15 +291,16 @@ static int wait_for_reply(const struct debuginfod *debuginfod, uint64_t begin_ns
 	}
 }
 
-/* Only regular files: whatever else may block, or do something. Return: a descriptor or -errno. */
-static int check_file(int fd)
+/* Only regular files: whatever else may block, or do something. Return: the descriptor, which @fd loses, or -EPROTO. */
+static int take_file(int *fd)
 {
+	int file = *fd;
 	struct stat st;
 
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EPROTO;
+	if (fstat(file, &st) || !S_ISREG(st.st_mode))
+		return -EPROTO;
+	*fd = -1;
+	return file;
 }
 
 /* Return: a descriptor; -EINPROGRESS: not yet; other -errno. */
@@ -316,17 +317,18 @@ static int take_reply(const struct debuginfod *debuginfod)
 		.msg_controllen = CMSG_LEN(sizeof(int)),
 	};
 	ssize_t len = recvmsg(debuginfod->fd, &message, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *head = len == sizeof(reply) ? CMSG_FIRSTHDR(&message) : NULL;
-	int fd = -1;
+	struct cmsghdr *head = len > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fd __cleanup(close_fd) = -1;
 
 	if (len <= 0)
 		return len ? -errno : -EPIPE;
 	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	if (len != sizeof(reply))
+		return -EPROTO;
 	if (fd >= 0)
-		return check_file(fd);
-	return len == sizeof(reply) && reply.err < 0 && reply.err > -MAX_ERRNO ? reply.err :
-										 -EPROTO;
+		return take_file(&fd);
+	return reply.err < 0 && reply.err > -MAX_ERRNO ? reply.err : -EPROTO;
 }
 
 static const char *reason(int err)

@@ -6,7 +6,7 @@
  * A process that asks debuginfod servers for files with debug information, by their build ids.
  *
  * It has no capabilities and no files of perf, and is the user nobody if perf is root. It uses libdebuginfod, which
- * keeps files of ordinary users in their cache. Those of root are gone at the end. Its files are as foreign as
+ * keeps files of ordinary users in their cache. The files of root are gone at the end. Its files are as foreign as
  * any: only the confined process of symbol_process.h may read them.
  */
 
@@ -27,7 +27,7 @@ void debuginfod__stop(struct debuginfod *debuginfod);
 /**
  * debuginfod__fetch() - get the file with the debug information of a build id
  *
- * Servers that are silent for DEBUGINFOD_TIMEOUT seconds (10), and files that take five minutes, are given up, as all are
+ * Servers that are silent for DEBUGINFOD_TIMEOUT seconds (10), and files that take five minutes, are given up. So are all
  * after a signal that ends perf. After such a failure and a warning, no further file is fetched.
  * Return: a descriptor, which the caller closes; -ENOENT: no server has it; other -errno.
  */

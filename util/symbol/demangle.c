@@ -10,7 +10,7 @@
 #include <string.h>
 
 #ifdef HAVE_LIBIBERTY
-/* Of libiberty's demangle.h, which needs GPL 3; the functions themselves are LGPL. */
+/* From libiberty's demangle.h, which needs GPL 3; the functions themselves are LGPL. */
 #define WITH_PARAMETERS 0x01
 #define WITH_TYPES	0x10
 

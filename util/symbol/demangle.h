@@ -16,7 +16,7 @@ bool demangle__init(void);
 /**
  * demangle__name() - the readable form of a symbol's name
  *
- * Those of Rust need a build with libiberty.
+ * Names of Rust need a build with libiberty.
  * Parameters of functions are left out, and the hash at the end of Rust's names. Return: owned by the
  * caller; NULL: the name is not mangled, or there is no memory.
  */

@@ -111,7 +111,7 @@ static uint64_t take_target(char *text)
 	return address;
 }
 
-/* Of targets inside of the code, the text has the offset. */
+/* The text has the offset of targets inside of the code. */
 static void put_text(struct instructions *instructions, const struct code *code, const char *text,
 		     uint64_t target)
 {

@@ -45,7 +45,7 @@ struct package {
 	uint32_t version;
 	struct part parts[MAX_PARTS];
 	int nr;
-	/* Those of the unit alone. */
+	/* The texts of the unit alone. */
 	struct byte_buffer texts, offsets;
 };
 

@@ -211,8 +211,14 @@ static void add_section(Elf *elf, const GElf_Ehdr *file, GElf_Word type, struct 
 			continue;
 		name = elf_strptr(elf, header.sh_link, symbol.st_name);
 		if (name && is_function(elf, &symbol, name))
-			symbol_table__add(table, address_of(file, &symbol), symbol.st_size, name,
-					  strlen(name), 0, rank_of(GELF_ST_BIND(symbol.st_info)));
+			symbol_table__add(table,
+					  &(struct new_symbol){
+						  .start = address_of(file, &symbol),
+						  .size = symbol.st_size,
+						  .name = name,
+						  .name_len = strlen(name),
+						  .rank = rank_of(GELF_ST_BIND(symbol.st_info)),
+					  });
 	}
 }
 
@@ -370,8 +376,14 @@ static void add_plt(Elf *elf, const GElf_Ehdr *file, struct symbol_table *table)
 		at = (entry.r_offset - names.slots.first) / sizeof(uint64_t) * names.plt->entry;
 		len = plt_name(elf, &names.header, &entry, name, sizeof(name));
 		if (len)
-			symbol_table__add(table, names.address + names.plt->head + at,
-					  names.plt->entry, name, len, 0, SYMBOL_LOCAL);
+			symbol_table__add(table,
+					  &(struct new_symbol){
+						  .start = names.address + names.plt->head + at,
+						  .size = names.plt->entry,
+						  .name = name,
+						  .name_len = len,
+						  .rank = SYMBOL_LOCAL,
+					  });
 	}
 }
 
@@ -420,7 +432,22 @@ static int add_segment(struct elf_segments *segments, const GElf_Phdr *header)
 		.address = header->p_vaddr,
 		.is_code = header->p_flags & PF_X,
 	};
+	/* A debug file does not tell where the program has its code. */
+	if (segment->is_code && !segment->size) {
+		segment->offset = segment->address & (sysconf(_SC_PAGESIZE) - 1);
+		segment->size = header->p_memsz;
+		segments->nr_moved++;
+	}
 	return 0;
+}
+
+/* The mapping of one segment with code is certain. */
+static void drop_moved(struct elf_segments *segments)
+{
+	for (int i = 0; i < segments->nr && segments->nr_moved > 1; i++) {
+		if (segments->segments[i].is_code)
+			segments->segments[i].size = 0;
+	}
 }
 
 int elf_symbols__segments(int fd, struct elf_segments *segments)
@@ -440,6 +467,7 @@ int elf_symbols__segments(int fd, struct elf_segments *segments)
 		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD)
 			err = add_segment(segments, &header);
 	}
+	drop_moved(segments);
 	elf_end(elf);
 	return err;
 }

@@ -21,6 +21,7 @@ struct elf_segment {
 struct elf_segments {
 	struct elf_segment *segments;
 	int nr;
+	int nr_moved; /* of a debug file: their offsets are in the mapping */
 };
 
 /**
@@ -45,7 +46,13 @@ bool elf_symbols__is_debug_file(int fd, int debug_fd);
  */
 int elf_symbols__add(int fd, struct symbol_table *table);
 
-/** elf_symbols__segments() - the loaded parts; free() releases @segments. Return: 0; -ENOEXEC; -ENOMEM */
+/**
+ * elf_symbols__segments() - the loaded parts
+ *
+ * A debug file has no code. There the segment with the code begins at offset 0, as its mapping does.
+ * If it has several, none of them has a size.
+ * Return: 0; -ENOEXEC; -ENOMEM. free() releases @segments.
+ */
 int elf_symbols__segments(int fd, struct elf_segments *segments);
 
 /**

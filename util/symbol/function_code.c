@@ -160,19 +160,6 @@ static int find_machine(struct symbol_process *reader, const struct image *image
 	return is_known(file.machine) ? 0 : -EOPNOTSUPP;
 }
 
-/* Return: 0 or -errno. */
-static int read_bytes(int fd, void *bytes, size_t len, uint64_t at)
-{
-	ssize_t done = 1;
-
-	for (size_t got = 0; got < len; got += done) {
-		done = pread(fd, (char *)bytes + got, len - got, at + got);
-		if (done <= 0)
-			return done ? -errno : -EIO;
-	}
-	return 0;
-}
-
 int function_code__read_file(struct function_code *code, struct symbols *symbols,
 			     const struct function_place *place)
 {
@@ -192,7 +179,7 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 	if (!err && !buf)
 		err = -ENOMEM;
 	if (!err)
-		err = read_bytes(image->fd, buf, bytes.len, place->start);
+		err = read_exactly(image->fd, buf, bytes.len, place->start);
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
@@ -210,7 +197,7 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 static int find_jit_machine(int fd, struct code *bytes)
 {
 	uint32_t machine;
-	int err = read_bytes(fd, &machine, sizeof(machine), JIT_MACHINE_AT);
+	int err = read_exactly(fd, &machine, sizeof(machine), JIT_MACHINE_AT);
 
 	if (err)
 		return err;
@@ -236,7 +223,7 @@ int function_code__read_jit(struct function_code *code, struct symbols *symbols,
 	if (!err && !buf)
 		err = -ENOMEM;
 	if (!err)
-		err = read_bytes(dump->fd, buf, bytes.len, place->code);
+		err = read_exactly(dump->fd, buf, bytes.len, place->code);
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
@@ -281,7 +268,7 @@ static int read_kernel_bytes(const struct kernel_file *file, const struct functi
 
 	if (!err)
 		return 0;
-	return file->fd < 0 ? -ENXIO : read_bytes(file->fd, bytes, len, place->start);
+	return file->fd < 0 ? -ENXIO : read_exactly(file->fd, bytes, len, place->start);
 }
 
 /* @place: the position in the file, if it has the function */

@@ -207,4 +207,5 @@ void image__close(struct image *image)
 	close_fd(&image->fd);
 	close_fd(&image->debug_fd);
 	close_fd(&image->alt_fd);
+	free_ptr(&image->debug_path);
 }

@@ -21,6 +21,7 @@ enum image_kind {
 struct image_user {
 	pid_t pid; /* 0: none */
 	uint64_t start, end;
+	uint64_t offset; /* in the file */
 };
 
 struct image {
@@ -28,14 +29,19 @@ struct image {
 	char *path;	       /* as the process sees it; owned */
 	uint32_t major, minor; /* device and inode of IMAGE_FILE */
 	uint64_t inode;
-	struct image_user user;	  /* the latest */
-	pid_t pid;		  /* of IMAGE_JIT */
-	int jit_dump;		  /* of IMAGE_JIT: image of its jit-PID.dump; -1: none */
-	uid_t uid;		  /* of that process; -1: unknown */
-	int fd;			  /* -1: not open */
-	int debug_fd;		  /* -1: none, or not looked for */
-	int alt_fd;		  /* the same */
-	struct build_id build_id; /* of IMAGE_FILE, after symbols__describe() */
+	struct image_user user; /* the latest */
+	pid_t pid;		/* of IMAGE_JIT */
+	int jit_dump;		/* of IMAGE_JIT: image of its jit-PID.dump; -1: none */
+	uid_t uid;		/* of that process; -1: unknown */
+	int fd;			/* -1: not open */
+	int debug_fd;		/* -1: none, or not looked for */
+	char *debug_path;	/* of debug_fd; owned; NULL: none, or from a server */
+	int alt_fd;		/* the same */
+	/* The file's when it was mapped; none: not known. */
+	struct build_id sampled_id;
+	struct build_id build_id; /* of IMAGE_FILE, after image_files__describe() */
+	bool is_split;		  /* there were mappings of different offsets */
+	bool is_debug_file;	  /* fd is the debug file: the file itself is gone */
 	bool is_described;	  /* debug_fd is final */
 	bool has_no_lines;	  /* do not ask for them again */
 	bool is_unreadable;	  /* do not try again */

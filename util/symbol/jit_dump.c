@@ -103,22 +103,11 @@ static const char *text_at(const struct jit_dump *dump, uint32_t at)
 /* --- records --- */
 
 /* Read @least bytes at least, @most at most. Return: their number; -ENODATA: there are fewer; other -errno. */
-static ssize_t read_at(int fd, void *data, size_t least, size_t most, uint64_t at)
+static ssize_t read_least(int fd, void *data, size_t least, size_t most, uint64_t at)
 {
-	size_t len = 0;
+	ssize_t len = read_up_to(fd, data, most, at);
 
-	while (len < most) {
-		ssize_t nr = pread(fd, (char *)data + len, most - len, at + len);
-
-		if (nr < 0 && errno == EINTR)
-			continue;
-		if (nr < 0)
-			return -errno;
-		if (!nr)
-			break;
-		len += nr;
-	}
-	return len < least ? -ENODATA : (ssize_t)len;
+	return len >= 0 && (size_t)len < least ? -ENODATA : len;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -242,7 +231,7 @@ static int take_debug_info(struct reader *reader, const struct lines_record *rec
 	data = malloc(most + 1);
 	if (!data)
 		return -ENOMEM;
-	len = read_at(reader->fd, data, 0, most, at + sizeof(*record));
+	len = read_up_to(reader->fd, data, most, at + sizeof(*record));
 	if (len < 0)
 		return len;
 	/* Lines without a function were dropped. */
@@ -260,7 +249,7 @@ static int64_t take_record(struct reader *reader, uint64_t at, uint64_t end)
 		struct move_record move;
 		struct lines_record lines;
 	} record;
-	ssize_t len = read_at(reader->fd, &record, sizeof(record.head), sizeof(record), at);
+	ssize_t len = read_least(reader->fd, &record, sizeof(record.head), sizeof(record), at);
 	int err = 0;
 
 	if (len < 0)
@@ -283,7 +272,7 @@ static int64_t take_record(struct reader *reader, uint64_t at, uint64_t end)
 static int64_t read_header(int fd)
 {
 	uint32_t header[HEADER_SIZE / sizeof(uint32_t)]; /* magic, version, size, ... */
-	ssize_t len = read_at(fd, header, sizeof(header), sizeof(header), 0);
+	ssize_t len = read_least(fd, header, sizeof(header), sizeof(header), 0);
 
 	if (len < 0)
 		return len == -ENODATA ? -ENOEXEC : len;
@@ -294,7 +283,7 @@ static int64_t read_header(int fd)
 
 static int read_records(struct reader *reader)
 {
-	/* What is appended from now on is for the next reading. */
+	/* Later records are for the next reading. */
 	off_t end = lseek(reader->fd, 0, SEEK_END);
 	int64_t at = read_header(reader->fd), size = at;
 
@@ -490,7 +479,7 @@ void jit_dump__find_name(const struct jit_dump *dump, const char *name, jit_code
 		const struct jit_function *function = &dump->functions[load->function];
 
 		life_sign__show();
-		/* What a later function has left of an earlier one may begin within an instruction. */
+		/* The rest that a later function has left of an earlier one may begin within an instruction. */
 		if (span->start == load->start && span->end - span->start <= function->code_len &&
 		    !strcmp(text_at(dump, function->name), name))
 			fn(ctx, span->start, span->end, function->code);
@@ -576,7 +565,7 @@ int jit_dump__put(const struct jit_dump *dump, int fd, uint64_t address, uint64_
 	code = malloc(len);
 	if (!code)
 		return -ENOMEM;
-	if (read_at(fd, code, len, len, function->code) < 0)
+	if (read_least(fd, code, len, len, function->code) < 0)
 		return 0;
 	put_lines(dump, span, function, out);
 	put_load(dump, span, function, code, out);

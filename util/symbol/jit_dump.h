@@ -31,7 +31,7 @@ bool jit_dump__is_name(const char *path, size_t len);
  * jit_dump__read() - read all complete records of a file
  * @dump: is empty
  *
- * Of functions that overlap, the later record counts where they do. Reading ends at a record that is incomplete
+ * Where functions overlap, the later record counts. Reading ends at a record that is incomplete
  * or has no valid size.
  * Return: 0; -ENOEXEC: another format, or that of another byte order; -ENOMEM; other -errno of pread().
  */

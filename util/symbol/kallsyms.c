@@ -86,8 +86,13 @@ bool kallsyms__parse(const char *text, size_t len, struct symbol_table *table)
 			owner_len = line.module_len;
 			owner = symbol_table__add_name(table, owner_name, owner_len);
 		}
-		symbol_table__add(table, line.address, 0, line.name, line.name_len,
-				  line.module ? owner : 0, rank_of(line.type));
+		symbol_table__add(table, &(struct new_symbol){
+						 .start = line.address,
+						 .name = line.name,
+						 .name_len = line.name_len,
+						 .owner = line.module ? owner : 0,
+						 .rank = rank_of(line.type),
+					 });
 	}
 	return nr_functions && nr_hidden == nr_functions;
 }

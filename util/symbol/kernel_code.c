@@ -12,13 +12,6 @@
 
 /* kcore is a core file of the kernel's memory, with a segment for each range. */
 
-static int read_at(int fd, void *bytes, size_t len, uint64_t at)
-{
-	ssize_t done = pread(fd, bytes, len, at);
-
-	return done < 0 ? -errno : (size_t)done < len ? -EIO : 0;
-}
-
 static bool has(const Elf64_Phdr *segment, uint64_t address, size_t len)
 {
 	return segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
@@ -30,15 +23,16 @@ static int read_kcore(int fd, uint64_t address, void *bytes, size_t len)
 {
 	Elf64_Phdr segment;
 	Elf64_Ehdr head;
-	int err = read_at(fd, &head, sizeof(head), 0);
+	int err = read_exactly(fd, &head, sizeof(head), 0);
 
 	if (!err && (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64))
 		err = -ENOEXEC;
 	for (int i = 0; !err && i < head.e_phnum; i++) {
-		err = read_at(fd, &segment, sizeof(segment), head.e_phoff + i * sizeof(segment));
+		err = read_exactly(fd, &segment, sizeof(segment),
+				   head.e_phoff + i * sizeof(segment));
 		if (!err && has(&segment, address, len))
-			return read_at(fd, bytes, len,
-				       segment.p_offset + (address - segment.p_vaddr));
+			return read_exactly(fd, bytes, len,
+					    segment.p_offset + (address - segment.p_vaddr));
 	}
 	return err ? err : -EFAULT;
 }

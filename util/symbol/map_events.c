@@ -5,6 +5,7 @@
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
 #include "util/host/perf_ring.h"
+#include "util/lib/array.h"
 #include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
 #include "util/symbol/process_table.h"
@@ -13,13 +14,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
-/* Two to the power of this many pages for the records of a CPU: 512 KB, some 5,000 mappings. */
+/* Two to the power of this many pages for the records of a CPU: 512 KB, some 2,000 mappings. */
 #define RING_PAGES_SHIFT 7
 
 struct ring {
-	int fd;
+	int fd, id_fd;
+	uint64_t id; /* of the event of id_fd; 0: none */
 	struct perf_ring buffer;
 };
 
@@ -27,28 +30,30 @@ struct map_events {
 	struct ring *rings;
 	int nr;
 	struct byte_buffer records; /* of one map_events__take() */
+	uint64_t id;		    /* of the ring that is being taken */
 	struct map_record *order;
-	size_t nr_order, cap_order;
+	int nr_order;
 	uint64_t nr_lost;
 };
 
 /* --- open and close --- */
 
 /* The dummy event counts nothing: records cost only where they arise. */
-static int open_event(int cpu)
+static int open_event(int cpu, bool is_for_ids)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.size = sizeof(attr),
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.ksymbol = 1,
+		.build_id = is_for_ids,
+		.comm = !is_for_ids,
+		.comm_exec = !is_for_ids,
+		.task = !is_for_ids,
+		.ksymbol = !is_for_ids,
 		.use_clockid = 1,
 		.clockid = CLOCK_BOOTTIME,
 		.watermark = 1,
@@ -58,10 +63,31 @@ static int open_event(int cpu)
 	return perf_event__open(&attr, -1, cpu, -1, 0);
 }
 
+/*
+ * A record has either the inode of a file or its build id. So a second event, which kernels before
+ * 5.12 refuse, delivers the build ids. The kernel serves the later event first.
+ */
+static void add_ids(struct ring *ring, int cpu)
+{
+	ring->id_fd = open_event(cpu, true);
+	if (ring->id_fd < 0)
+		return;
+	if (ioctl(ring->id_fd, PERF_EVENT_IOC_ID, &ring->id) ||
+	    ioctl(ring->id_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd))
+		close_fd(&ring->id_fd);
+}
+
 static int open_ring(struct ring *ring, int cpu)
 {
-	ring->fd = open_event(cpu);
-	return ring->fd < 0 ? ring->fd : perf_ring__map(&ring->buffer, ring->fd, RING_PAGES_SHIFT);
+	int err;
+
+	ring->fd = open_event(cpu, false);
+	if (ring->fd < 0)
+		return ring->fd;
+	err = perf_ring__map(&ring->buffer, ring->fd, RING_PAGES_SHIFT);
+	if (!err)
+		add_ids(ring, cpu);
+	return err;
 }
 
 static int open_rings(struct map_events *events, const struct cpumap *cpus)
@@ -72,7 +98,7 @@ static int open_rings(struct map_events *events, const struct cpumap *cpus)
 	if (!events->rings)
 		return -ENOMEM;
 	for (int i = 0; i < cpus->nr; i++)
-		events->rings[i].fd = -1;
+		events->rings[i].fd = events->rings[i].id_fd = -1;
 	events->nr = cpus->nr;
 	capability__raise();
 	for (int i = 0; i < cpus->nr && !err; i++)
@@ -103,6 +129,7 @@ void map_events__close(struct map_events *events)
 		return;
 	for (int i = 0; i < events->nr; i++) {
 		perf_ring__unmap(&events->rings[i].buffer);
+		close_fd(&events->rings[i].id_fd);
 		close_fd(&events->rings[i].fd);
 	}
 	byte_buffer__clear(&events->records);
@@ -181,15 +208,22 @@ static int apply_ksymbol(struct byte_reader *reader, struct symbol_table *kernel
 	uint64_t address = byte_reader__u64(reader);
 	uint32_t size = byte_reader__u32(reader);
 	uint16_t type = byte_reader__u16(reader), flags = byte_reader__u16(reader);
-	size_t len;
+	size_t len = 0;
 	const char *name = text_of(reader, &len);
+	struct new_symbol symbol = {
+		.start = address,
+		.size = size,
+		.name = name,
+		.name_len = len,
+		.rank = SYMBOL_GLOBAL,
+	};
 
 	if (!name)
 		return -EBADMSG;
 	if (flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER || type != PERF_RECORD_KSYMBOL_TYPE_BPF)
 		return 0;
-	symbol_table__add(kernel, address, size, name, len,
-			  symbol_table__add_name(kernel, "[bpf]", 5), SYMBOL_GLOBAL);
+	symbol.owner = symbol_table__add_name(kernel, "[bpf]", 5);
+	symbol_table__add(kernel, &symbol);
 	*has_symbols = true;
 	return kernel->has_failed ? -ENOMEM : 0;
 }
@@ -215,26 +249,47 @@ int map_events__apply(const void *record, size_t len, struct process_table *proc
 	}
 }
 
+/* The build id takes the place of the inode in a record. */
+int map_events__apply_id(const void *record, size_t len, struct process_table *processes)
+{
+	struct identified identified = {};
+	struct perf_event_header header;
+	struct byte_reader reader = {.at = record, .left = len};
+	uint8_t id_len = 0;
+	uint32_t pid;
+
+	byte_reader__get(&reader, &header, sizeof(header));
+	if (header.type != PERF_RECORD_MMAP2 || !(header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+		return 0;
+	pid = byte_reader__u32(&reader);
+	byte_reader__u32(&reader); /* thread */
+	identified.start = byte_reader__u64(&reader);
+	identified.end = identified.start + byte_reader__u64(&reader);
+	identified.offset = byte_reader__u64(&reader);
+	byte_reader__get(&reader, &id_len, sizeof(id_len));
+	byte_reader__skip(&reader, 3);
+	byte_reader__get(&reader, identified.id.bytes, sizeof(identified.id.bytes));
+	identified.id.len = id_len;
+	if (reader.is_short || id_len > sizeof(identified.id.bytes))
+		return -EBADMSG;
+	return process_table__identified(processes, pid, &identified);
+}
+
 /* --- the rings --- */
 
 static int note_record(struct map_events *events, size_t at, size_t len)
 {
-	struct map_record *order = events->order;
+	const char *end = events->records.data + at + len;
+	struct map_record *order = array__add(events->order, events->nr_order);
+	uint64_t id;
 
-	if (events->nr_order == events->cap_order) {
-		size_t cap = events->cap_order ? 2 * events->cap_order : 256;
-
-		order = reallocarray(order, cap, sizeof(*order));
-		if (!order)
-			return -ENOMEM;
-		events->order = order;
-		events->cap_order = cap;
-	}
-	order = &order[events->nr_order++];
+	if (!order)
+		return -ENOMEM;
 	*order = (struct map_record){.at = at, .len = len};
-	/* The time is the last field of the sample, which ends every record. */
-	memcpy(&order->time_ns, events->records.data + at + len - sizeof(uint64_t),
-	       sizeof(uint64_t));
+	/* The fields of the sample end every record. The last are its time and the id of its event. */
+	memcpy(&order->time_ns, end - 2 * sizeof(uint64_t), sizeof(uint64_t));
+	memcpy(&id, end - sizeof(uint64_t), sizeof(uint64_t));
+	order->has_build_id = events->id && id == events->id;
 	return 0;
 }
 
@@ -252,7 +307,7 @@ static int take_record(void *ctx, const struct perf_event_header *record)
 		events->nr_lost += lost;
 		return 0;
 	}
-	if (record->size < sizeof(*record) + sizeof(uint64_t))
+	if (record->size < sizeof(*record) + 2 * sizeof(uint64_t))
 		return 0;
 	byte_buffer__put(&events->records, record, record->size);
 	return events->records.has_failed ? -ENOMEM : note_record(events, at, record->size);
@@ -276,13 +331,19 @@ int map_events__take(struct map_events *events, struct process_table *processes,
 
 	events->records.len = 0;
 	events->nr_order = 0;
-	for (int i = 0; i < events->nr && !err; i++)
+	for (int i = 0; i < events->nr && !err; i++) {
+		events->id = events->rings[i].id;
 		err = perf_ring__take(&events->rings[i].buffer, take_record, events);
+	}
 	if (events->nr_order)
 		qsort(events->order, events->nr_order, sizeof(*events->order), compare_times);
-	for (size_t i = 0; i < events->nr_order && !err; i++) {
-		err = map_events__apply(events->records.data + events->order[i].at,
-					events->order[i].len, processes, kernel, has_symbols);
+	for (int i = 0; i < events->nr_order && !err; i++) {
+		const struct map_record *record = &events->order[i];
+		const char *data = events->records.data + record->at;
+
+		err = record->has_build_id ?
+			      map_events__apply_id(data, record->len, processes) :
+			      map_events__apply(data, record->len, processes, kernel, has_symbols);
 		if (err == -EBADMSG)
 			err = 0;
 	}

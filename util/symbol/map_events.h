@@ -42,6 +42,7 @@ uint64_t map_events__nr_lost(const struct map_events *events);
 struct map_record {
 	uint64_t time_ns; /* CLOCK_BOOTTIME */
 	size_t at, len;	  /* of the whole record, in the caller's buffer */
+	bool has_build_id;
 };
 
 /**
@@ -52,5 +53,14 @@ struct map_record {
  */
 int map_events__apply(const void *record, size_t len, struct process_table *processes,
 		      struct symbol_table *kernel, bool *has_symbols);
+
+/**
+ * map_events__apply_id() - apply one record of an event that delivers build ids
+ *
+ * The sign for a build id in the header does not suffice. If one event of a mapping has it, the kernel
+ * gives it to all, also to those with an inode (Linux 5.12 to 7). Other records are ignored.
+ * Return: as map_events__apply().
+ */
+int map_events__apply_id(const void *record, size_t len, struct process_table *processes);
 
 #endif

@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char *skip_blanks(const char *at, const char *end)
 {
@@ -59,7 +58,13 @@ static void add(struct symbol_table *table, struct id_map *by_start, uint64_t st
 	}
 	if (table->nr >= INT_MAX)
 		return;
-	symbol_table__add(table, start, size, name, len, 0, SYMBOL_GLOBAL);
+	symbol_table__add(table, &(struct new_symbol){
+					 .start = start,
+					 .size = size,
+					 .name = name,
+					 .name_len = len,
+					 .rank = SYMBOL_GLOBAL,
+				 });
 	if (!table->has_failed && id_map__set(by_start, start, table->nr - 1))
 		table->has_failed = true;
 }
@@ -88,8 +93,8 @@ void perf_map__parse(const char *text, size_t len, struct symbol_table *table)
 int perf_map__add(int fd, struct symbol_table *table)
 {
 	char *text __cleanup(free_ptr) = NULL;
-	size_t len = 0;
 	struct stat st;
+	ssize_t len;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -98,17 +103,9 @@ int perf_map__add(int fd, struct symbol_table *table)
 	text = malloc(st.st_size + 1);
 	if (!text)
 		return -ENOMEM;
-	while (len < (size_t)st.st_size) {
-		ssize_t nr = pread(fd, text + len, st.st_size - len, len);
-
-		if (nr < 0 && errno == EINTR)
-			continue;
-		if (nr < 0)
-			return -errno;
-		if (!nr)
-			break;
-		len += nr;
-	}
+	len = read_up_to(fd, text, st.st_size, 0);
+	if (len < 0)
+		return len;
 	perf_map__parse(text, len, table);
 	return table->has_failed ? -ENOMEM : 0;
 }

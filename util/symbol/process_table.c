@@ -30,31 +30,56 @@ static int add_image(struct process_table *table, const struct image *image)
 	return table->nr_images - 1;
 }
 
-/* Return: the image of a file, the same for the same path and inode. */
-static int file_image(struct process_table *table, pid_t pid, const struct new_mapping *mapping)
+/* @id: one more part of the key; NULL: none. Return: the image of a file, the same for the same key. */
+static int keyed_image(struct process_table *table, const struct new_mapping *mapping,
+		       const struct build_id *id)
 {
-	char *key __cleanup(free_ptr) = xasprintf("%x:%x:%llx:%.*s", mapping->major, mapping->minor,
-						  (unsigned long long)mapping->inode,
-						  (int)mapping->path_len, mapping->path);
+	char *key __cleanup(free_ptr) =
+		xasprintf("%x:%x:%llx:%.*s:%.*s", mapping->major, mapping->minor,
+			  (unsigned long long)mapping->inode, (int)(id ? id->len : 0),
+			  id ? (const char *)id->bytes : "", (int)mapping->path_len, mapping->path);
 	bool is_vdso = mapping->path_len == 6 && !strncmp(mapping->path, "[vdso]", 6);
 	int nr = key ? blob_set__add(&table->image_keys, key, strlen(key)) : -ENOMEM;
 
+	/* Keys and images of files are added together; a JIT's image has its pid as key. */
+	return nr != table->nr_images ?
+		       nr :
+		       add_image(table, &(struct image){
+						.kind = is_vdso ? IMAGE_VDSO : IMAGE_FILE,
+						.path = strndup(mapping->path, mapping->path_len),
+						.major = mapping->major,
+						.minor = mapping->minor,
+						.inode = mapping->inode,
+					});
+}
+
+/* Return: the image of a file. One that was overwritten has an image for each build id. */
+static int identified_image(struct process_table *table, const struct new_mapping *mapping)
+{
+	int nr = keyed_image(table, mapping, NULL);
+	const struct build_id *known;
+
+	if (nr < 0 || !mapping->id.len)
+		return nr;
+	known = table->images[nr].sampled_id.len ? &table->images[nr].sampled_id :
+						   &table->images[nr].build_id;
+	if (known->len && !build_id__are_equal(known, &mapping->id))
+		nr = keyed_image(table, mapping, &mapping->id);
+	if (nr >= 0)
+		table->images[nr].sampled_id = mapping->id;
+	return nr;
+}
+
+static int file_image(struct process_table *table, pid_t pid, const struct new_mapping *mapping)
+{
+	int nr = identified_image(table, mapping);
+	struct image *image;
+
 	if (nr < 0)
 		return nr;
-	/* Keys and images of files are added together; a JIT's image has its pid as key. */
-	if (nr == table->nr_images) {
-		nr = add_image(table, &(struct image){
-					      .kind = is_vdso ? IMAGE_VDSO : IMAGE_FILE,
-					      .path = strndup(mapping->path, mapping->path_len),
-					      .major = mapping->major,
-					      .minor = mapping->minor,
-					      .inode = mapping->inode,
-				      });
-		if (nr < 0)
-			return nr;
-	}
-	table->images[nr].user =
-		(struct image_user){.pid = pid, .start = mapping->start, .end = mapping->end};
+	image = &table->images[nr];
+	image->is_split |= image->user.end && image->user.offset != mapping->offset;
+	image->user = (struct image_user){pid, mapping->start, mapping->end, mapping->offset};
 	return nr;
 }
 
@@ -329,6 +354,7 @@ int process_table__renamed(struct process_table *table, pid_t pid, const char *c
 int process_table__mapped(struct process_table *table, pid_t pid, const struct new_mapping *mapping)
 {
 	struct process *process = newest(table, pid);
+	struct new_mapping identified_mapping;
 	struct generation *generation;
 	int err = 0;
 
@@ -342,7 +368,28 @@ int process_table__mapped(struct process_table *table, pid_t pid, const struct n
 		err = read_maps(table, process);
 	if (!err && !generation->maps && !(generation->maps = maps__new()))
 		err = -ENOMEM;
-	return err ? err : add_mapping(table, pid, &generation->maps, mapping);
+	if (err)
+		return err;
+	identified_mapping = *mapping;
+	if (process->identified.start == mapping->start &&
+	    process->identified.end == mapping->end &&
+	    process->identified.offset == mapping->offset)
+		identified_mapping.id = process->identified.id;
+	process->identified.id.len = 0;
+	return add_mapping(table, pid, &generation->maps, &identified_mapping);
+}
+
+int process_table__identified(struct process_table *table, pid_t pid,
+			      const struct identified *identified)
+{
+	struct process *process = newest(table, pid);
+
+	if (!process)
+		process = add_process(table, pid);
+	if (!process)
+		return -ENOMEM;
+	process->identified = *identified;
+	return 0;
 }
 
 void process_table__lost(struct process_table *table)
@@ -380,7 +427,7 @@ static int remove_marked(struct process_table *table)
 			clear_process(&process);
 			continue;
 		}
-		/* Those that began since have no marks. */
+		/* Processes that began since have no marks. */
 		process.older = id_map__get(&table->newest, process.pid);
 		if (!err)
 			err = id_map__set(&table->newest, process.pid, table->nr);

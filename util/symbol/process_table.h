@@ -27,6 +27,12 @@ struct generation {
 	bool is_read; /* maps have all of /proc, or all records since the exec */
 };
 
+/* The build id of a file that is being mapped. */
+struct identified {
+	uint64_t start, end, offset;
+	struct build_id id;
+};
+
 struct process {
 	pid_t pid;
 	uint64_t start_ns; /* CLOCK_BOOTTIME, as in samples; 0: not known yet */
@@ -36,7 +42,8 @@ struct process {
 	int64_t first_exec_id; /* of the first generation; -1: not known */
 	int older;	       /* the process that had the pid before; -1: none */
 	int jit;	       /* image of code without a file; -1: none yet */
-	bool has_ended;	       /* removed by the next process_table__forget_ended() */
+	struct identified identified;
+	bool has_ended; /* removed by the next process_table__forget_ended() */
 };
 
 /* All zero: empty. */
@@ -62,7 +69,8 @@ struct new_mapping {
 	uint64_t start, end, offset;
 	uint32_t major, minor;
 	uint64_t inode;
-	const char *path; /* "" or "//anon": without a file */
+	struct build_id id; /* of the file; none: not known */
+	const char *path;   /* "" or "//anon": without a file */
 	size_t path_len;
 };
 
@@ -71,6 +79,10 @@ int process_table__forked(struct process_table *table, pid_t pid, pid_t parent, 
 int process_table__renamed(struct process_table *table, pid_t pid, const char *comm, bool is_exec);
 int process_table__mapped(struct process_table *table, pid_t pid,
 			  const struct new_mapping *mapping);
+
+/** process_table__identified() - tell the build id of the file that the next record maps. 0 or -ENOMEM */
+int process_table__identified(struct process_table *table, pid_t pid,
+			      const struct identified *identified);
 
 /** process_table__lost() - records were lost: read /proc again where samples need it */
 void process_table__lost(struct process_table *table);

@@ -24,6 +24,13 @@
 
 /* Requests that take longer are cut short by a signal that ends perf. */
 #define SLOW_MS 1000
+/* Many replies in that time are one step for those who watch. */
+#define WATCH_NS (NSEC_PER_SEC / 2)
+
+/* So many units are known whose files with functions kill or hold their readers. */
+#define MAX_BAD 16
+/* So many of them may be found in one request. */
+#define MAX_FOUND 3
 
 /* A worker that cannot be confined; the keeper starts no other. */
 #define STATUS_UNCONFINED 2
@@ -33,8 +40,15 @@ struct symbol_process {
 	int fd; /* -1: there are no workers any more */
 	uint32_t seq;
 	struct symbol_limits limits;
-	uint64_t asked_ns; /* time of the request */
-	uint32_t nr_left;  /* so many answers more are believed */
+	uint64_t asked_ns;	  /* time of the request */
+	void (*watch)(void *ctx); /* NULL: nobody watches */
+	void *watch_ctx;
+	uint64_t watched_ns; /* time of the last call */
+	uint32_t nr_left;    /* so many answers more are believed */
+	int nr_replaced;     /* workers that died, or were killed */
+	uint64_t unit;	     /* id of the unit whose file with functions is read; 0: none */
+	uint64_t bad[MAX_BAD];
+	int nr_bad; /* the latest stay */
 	union {
 		struct symbol_reply head;
 		char bytes[SYMBOL_MAX_PACKET];
@@ -152,6 +166,13 @@ void symbol_process__limit(struct symbol_process *process, const struct symbol_l
 	process->limits = *limits;
 }
 
+void symbol_process__watch(struct symbol_process *process, void (*fn)(void *ctx), void *ctx)
+{
+	process->watch = fn;
+	process->watch_ctx = ctx;
+	process->watched_ns = clock_ns();
+}
+
 void symbol_process__stop(struct symbol_process *process)
 {
 	if (!process)
@@ -188,6 +209,7 @@ struct question {
 	line_fn line_fn;	   /* NULL: no lines are asked for */
 	struct byte_buffer *bytes; /* NULL: no records are asked for */
 	struct splits *splits;	   /* NULL: as line_fn */
+	bool is_last;		   /* of several: no other worker can answer it */
 	void *ctx;
 };
 
@@ -237,12 +259,22 @@ static uint64_t elapsed_ms(const struct symbol_process *process)
 	return (clock_ns() - process->asked_ns) / NSEC_PER_MSEC;
 }
 
+static void call_watch(struct symbol_process *process)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (!process->watch || now_ns - process->watched_ns < WATCH_NS)
+		return;
+	process->watched_ns = now_ns;
+	process->watch(process->watch_ctx);
+}
+
 /*
  * A worker hangs if it is stopped, if its file leads it in circles, or if the file is where no server answers.
  * The time in which perf itself is stopped is not that of the worker.
  * Return: 0; -EINTR: a signal cuts the request short; -ETIMEDOUT: give up.
  */
-static int wait_for_reply(const struct symbol_process *process)
+static int wait_for_reply(struct symbol_process *process)
 {
 	struct pollfd in = {.fd = process->fd, .events = POLLIN};
 	int slice_ms = process->limits.silent_ms < SLOW_MS ? process->limits.silent_ms : SLOW_MS;
@@ -250,6 +282,7 @@ static int wait_for_reply(const struct symbol_process *process)
 	for (int silent_ms = 0; silent_ms < process->limits.silent_ms;) {
 		int ret = poll(&in, 1, slice_ms);
 
+		call_watch(process);
 		if (elapsed_ms(process) >= SLOW_MS && end_signals__has_any())
 			return -EINTR;
 		if (elapsed_ms(process) >= (uint64_t)process->limits.request_ms)
@@ -298,8 +331,10 @@ static int replace_worker(struct symbol_process *process)
 
 		if (len < 0 && len != -EPROTO)
 			return len;
-		if (len > 0 && process->reply.head.kind == SYMBOL_REPLY_DIED)
+		if (len > 0 && process->reply.head.kind == SYMBOL_REPLY_DIED) {
+			process->nr_replaced++;
 			return 0;
+		}
 	}
 	return -ETIMEDOUT;
 }
@@ -429,6 +464,15 @@ static int hand_over_bytes(struct symbol_process *process, ssize_t len,
 	return 0;
 }
 
+static int note_unit(struct symbol_process *process, ssize_t len)
+{
+	if (len != sizeof(process->reply.head) + sizeof(process->unit))
+		return -EPROTO;
+	memcpy(&process->unit, process->reply.bytes + sizeof(process->reply.head),
+	       sizeof(process->unit));
+	return 0;
+}
+
 /* An address has a name at most. Return: how many answers a request can have. */
 static uint32_t max_answers(const struct question *question)
 {
@@ -445,7 +489,7 @@ static bool is_plausible(const struct symbol_reply *done)
 }
 
 /*
- * Answers to earlier requests may still arrive: a worker may have died before it took this request,
+ * Answers to earlier requests may still arrive. A worker may have died before it took this request,
  * and then the next one answers it although it was sent again.
  * Return: 0: DONE is in process->reply; -EAGAIN: a worker has died; other -errno.
  */
@@ -458,8 +502,10 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 
 		if (len < 0)
 			return len;
-		if (head->kind == SYMBOL_REPLY_DIED)
+		if (head->kind == SYMBOL_REPLY_DIED) {
+			process->nr_replaced++;
 			return -EAGAIN;
+		}
 		if (head->seq != process->seq)
 			continue;
 		if (head->kind == SYMBOL_REPLY_DONE)
@@ -472,6 +518,8 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 			err = hand_over_splits(process, len, question);
 		else if (head->kind == SYMBOL_REPLY_BYTES && question->bytes)
 			err = hand_over_bytes(process, len, question);
+		else if (head->kind == SYMBOL_REPLY_UNIT)
+			err = note_unit(process, len);
 		else if (head->kind == SYMBOL_REPLY_FRAMES && question->line_fn)
 			err = hand_over_lines(process, len, question);
 		if (err)
@@ -479,12 +527,12 @@ static int wait_for_done(struct symbol_process *process, const struct question *
 	}
 }
 
-/* Ask again once after a death: it may have been of an earlier cause. */
+/* Ask again once after a death: it may have been of an earlier cause. The next worker lacks what the first one got. */
 static int ask_twice(struct symbol_process *process, const struct question *question)
 {
 	int err = -EAGAIN;
 
-	for (int i = 0; i < 2 && err == -EAGAIN; i++) {
+	for (int i = question->is_last ? 1 : 0; i < 2 && err == -EAGAIN; i++) {
 		process->asked_ns = clock_ns();
 		process->nr_left = max_answers(question);
 		/* The worker before may have sent a part. */
@@ -560,7 +608,7 @@ static int unpack(struct symbol_process *process, int package, const struct spli
 		.nr = 1,
 		.bytes = &file,
 	};
-	int ret = package < 0 ? package : ask(process, &question);
+	int ret = ask(process, &question);
 
 	if (!ret)
 		ret = memory_file(&file);
@@ -568,7 +616,7 @@ static int unpack(struct symbol_process *process, int package, const struct spli
 	return ret;
 }
 
-static void add_split(struct symbol_process *process, const struct split *split, int fd)
+static int send_split(struct symbol_process *process, const struct split *split, int fd)
 {
 	const struct question question = {
 		.kind = SYMBOL_FILE_SPLIT,
@@ -577,41 +625,89 @@ static void add_split(struct symbol_process *process, const struct split *split,
 		.nr = 1,
 	};
 
-	(void)ask(process, &question); /* without it, its functions are unknown */
+	return ask(process, &question);
 }
 
-/* Send the files that are there. */
-static void add_splits(struct symbol_process *process, const struct symbol_files *files,
-		       const struct splits *splits)
+static bool is_bad(const struct symbol_process *process, uint64_t id)
 {
-	int package __cleanup(close_fd) =
-		files->open_package ? files->open_package(files->ctx) : -ENOENT;
-
-	for (int i = 0; i < splits->nr; i++) {
-		const struct split *split = &splits->list[i];
-		int fd __cleanup(close_fd) = unpack(process, package, split);
-
-		if (fd < 0 && files->open_split)
-			fd = files->open_split(files->ctx, split->path);
-		if (fd >= 0)
-			add_split(process, split, fd);
+	for (int i = 0; i < process->nr_bad && i < MAX_BAD; i++) {
+		if (process->bad[i] == id)
+			return true;
 	}
+	return false;
 }
 
-static int ask_lines(struct symbol_process *process, const struct symbol_files *files,
-		     struct question *question)
+/* Return: 0, also if there is no such file; -errno: a worker did not outlive that. */
+static int add_split(struct symbol_process *process, const struct symbol_files *files,
+		     const int *packages, int nr, const struct split *split)
+{
+	int nr_replaced = process->nr_replaced, err = 0;
+	int fd __cleanup(close_fd) = -ENOENT;
+
+	for (int i = 0; i < nr && fd < 0 && process->nr_replaced == nr_replaced; i++)
+		err = fd = unpack(process, packages[i], split);
+	if (fd < 0 && process->nr_replaced == nr_replaced && files->open_split)
+		fd = files->open_split(files->ctx, split->path);
+	if (fd >= 0)
+		err = send_split(process, split, fd);
+	if (process->nr_replaced == nr_replaced)
+		return 0;
+	return err == -EINTR || err == -ETIMEDOUT ? err : -EBADMSG;
+}
+
+/* Send the files that are there. Return: as add_split(). */
+static int add_splits(struct symbol_process *process, const struct symbol_files *files,
+		      const struct splits *splits)
+{
+	int packages[SYMBOL_MAX_PACKAGES], err = 0;
+	int nr = files->open_packages ? files->open_packages(files->ctx, packages) : 0;
+
+	for (int i = 0; i < splits->nr && !err; i++) {
+		process->unit = splits->list[i].id;
+		if (!is_bad(process, process->unit))
+			err = add_split(process, files, packages, nr, &splits->list[i]);
+	}
+	for (int i = 0; i < nr; i++)
+		close_fd(&packages[i]);
+	return err;
+}
+
+/* @has_splits: false: without files with functions */
+static int ask_with_splits(struct symbol_process *process, const struct symbol_files *files,
+			   struct question *question, bool has_splits)
 {
 	struct splits splits = {};
 	int err;
 
+	process->unit = 0;
 	question->splits = &splits;
+	question->is_last = false;
 	err = ask(process, question);
+	if (!err && splits.nr && has_splits)
+		err = add_splits(process, files, &splits);
 	if (!err && splits.nr) {
-		add_splits(process, files, &splits);
+		process->unit = 0;
+		question->is_last = true;
 		err = ask(process, question);
 	}
 	free(splits.list);
 	question->splits = NULL;
+	return err;
+}
+
+/* A file with functions that kills or holds its reader costs its functions alone. */
+static int ask_lines(struct symbol_process *process, const struct symbol_files *files,
+		     struct question *question)
+{
+	int err = -EBADMSG;
+
+	for (int i = 0; i <= MAX_FOUND + 1 && (err == -EBADMSG || err == -ETIMEDOUT); i++) {
+		err = ask_with_splits(process, files, question,
+				      i <= MAX_FOUND && err != -ETIMEDOUT);
+		if (!err || !process->unit)
+			break;
+		process->bad[process->nr_bad++ % MAX_BAD] = process->unit;
+	}
 	return err;
 }
 

@@ -50,6 +50,12 @@ struct symbol_limits {
 void symbol_process__limit(struct symbol_process *process, const struct symbol_limits *limits);
 
 /**
+ * symbol_process__watch() - call a function about once a second while requests are under way
+ * @fn: NULL: no more
+ */
+void symbol_process__watch(struct symbol_process *process, void (*fn)(void *ctx), void *ctx);
+
+/**
  * symbol_process__describe() - describe an ELF file
  * @debug_fd: a file that may have its debug information; -1: none
  * @is_debug_file: receives whether it has
@@ -84,13 +90,18 @@ struct symbol_line {
 /* line_fn - gets a frame of an address */
 typedef void (*line_fn)(void *ctx, int idx, const struct symbol_line *line);
 
+#define SYMBOL_MAX_PACKAGES 8
+
 /* Descriptors. The second and third are -1 if there is no such file. */
 struct symbol_files {
 	int fd;
 	int debug_fd; /* with the debug information */
 	int alt_fd;   /* with debug information that it shares with other files */
-	/* Open a package of files with functions, and such a file by its name: a descriptor or -errno; NULL: none. */
-	int (*open_package)(void *ctx);
+	/*
+	 * Open packages of files with functions, the best first, and such a file by its name. NULL: there are none.
+	 * Return: the number of descriptors; a descriptor or -errno.
+	 */
+	int (*open_packages)(void *ctx, int *fds);
 	int (*open_split)(void *ctx, const char *path);
 	void *ctx;
 };

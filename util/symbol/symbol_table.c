@@ -52,19 +52,19 @@ static struct symbol *add(struct symbol_table *table)
 	return &table->symbols[table->nr++];
 }
 
-void symbol_table__add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
-		       size_t name_len, uint32_t owner, enum symbol_rank rank)
+void symbol_table__add(struct symbol_table *table, const struct new_symbol *added)
 {
-	uint32_t at = symbol_table__add_name(table, name, name_len);
+	uint32_t at = symbol_table__add_name(table, added->name, added->name_len);
 	struct symbol *symbol = at ? add(table) : NULL;
+	uint64_t end = added->start + added->size;
 
 	if (!symbol)
 		return;
-	symbol->start = start;
-	symbol->end = size && start + size > start ? start + size : 0;
+	symbol->start = added->start;
+	symbol->end = end > added->start ? end : 0;
 	symbol->name = at;
-	symbol->owner = owner;
-	symbol->rank = rank;
+	symbol->owner = added->owner;
+	symbol->rank = added->rank;
 }
 
 void symbol_table__add_data(struct symbol_table *table, uint64_t start)

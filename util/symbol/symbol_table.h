@@ -29,14 +29,18 @@ struct symbol_table {
 	bool has_failed; /* out of memory: symbols are missing */
 };
 
-/**
- * symbol_table__add() - add a symbol
- * @size: of its range; 0: unknown
- * @name: copied; @name_len bytes
- * @owner: position of a module's name, from symbol_table__add_name(); 0: none
- */
-void symbol_table__add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
-		       size_t name_len, uint32_t owner, enum symbol_rank rank);
+/* A function to add. */
+struct new_symbol {
+	uint64_t start;
+	uint64_t size;	  /* of its range; 0: unknown */
+	const char *name; /* name_len bytes */
+	size_t name_len;
+	uint32_t owner; /* position of a module's name, from symbol_table__add_name(); 0: none */
+	enum symbol_rank rank;
+};
+
+/** symbol_table__add() - add a symbol, with a copy of its name */
+void symbol_table__add(struct symbol_table *table, const struct new_symbol *added);
 
 /** symbol_table__add_data() - add the start of something that is no function */
 void symbol_table__add_data(struct symbol_table *table, uint64_t start);

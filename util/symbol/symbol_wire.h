@@ -49,7 +49,8 @@ enum symbol_reply_kind {
 	SYMBOL_REPLY_FRAMES, /* struct symbol_frame, each followed by the name and the file */
 	SYMBOL_REPLY_BYTES,  /* the next bytes of records, or of a file */
 	SYMBOL_REPLY_SPLIT,  /* struct symbol_split, each followed by the path */
-	SYMBOL_REPLY_BUSY,   /* nothing yet, but the request is not forgotten */
+	SYMBOL_REPLY_UNIT, /* the id of a unit: the next that is read is its file with functions */
+	SYMBOL_REPLY_BUSY, /* nothing yet, but the request is not forgotten */
 	SYMBOL_REPLY_DONE,
 	SYMBOL_REPLY_DIED,
 };

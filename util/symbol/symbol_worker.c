@@ -394,11 +394,31 @@ static int put_splits(struct worker *worker, const struct source *source)
 	return err ? err : send_packet(worker);
 }
 
+/* The file of a unit may kill this process. @last: the unit of the address before */
+static void show_unit(struct worker *worker, const struct source *source, uint64_t position,
+		      uint64_t *last)
+{
+	struct {
+		struct symbol_reply head;
+		uint64_t id;
+	} packet = {.head = {.seq = worker->request.head.seq, .kind = SYMBOL_REPLY_UNIT}};
+	uint64_t address;
+
+	if (!source->debug || !elf_segments__address(&source->segments, position, &address))
+		return;
+	packet.id = debug_info__split(source->debug, address);
+	if (packet.id != *last)
+		(void)send_bytes(worker, &packet,
+				 sizeof(packet)); /* the next packet has the same error */
+	*last = packet.id;
+}
+
 /* Return: -errno of the socket; @err receives that of the file. */
 static int put_frames(struct worker *worker, const struct source *source, int *err)
 {
 	struct debug_frame frames[DEBUG_MAX_FRAMES];
 	struct debug_split split;
+	uint64_t unit = 0;
 	int lost = 0;
 
 	if (source->debug && sandbox__can_answer_open()) {
@@ -412,6 +432,7 @@ static int put_frames(struct worker *worker, const struct source *source, int *e
 		life_sign__show();
 		if (is_waiting(source, worker->request.addresses[i], &split))
 			continue;
+		show_unit(worker, source, worker->request.addresses[i], &unit);
 		nr = find_frames(source, worker->request.addresses[i], frames);
 		*err = nr < 0 ? nr : 0;
 		for (int k = 0; k < nr && !lost; k++)

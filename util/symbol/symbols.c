@@ -5,11 +5,12 @@
 #include "util/lib/end_signals.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
-#include "util/symbol/build_id.h"
 #include "util/symbol/debuginfod.h"
+#include "util/symbol/image_files.h"
 #include "util/symbol/kallsyms.h"
 #include "util/symbol/map_events.h"
 #include "util/symbol/maps.h"
+#include "util/symbol/package_files.h"
 #include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_table.h"
 
@@ -56,13 +57,19 @@ struct frame_key {
 	int function, file, line;
 };
 
+/* A place takes two steps if its line is wanted, too. */
+struct progress {
+	progress_fn fn; /* NULL: nobody watches */
+	void *ctx;
+	const char *image;
+	int done, end, of; /* steps; those of this image end at @end */
+};
+
 struct symbols {
-	bool is_stored;	      /* the names are from elsewhere */
-	bool has_debug_files; /* files with debug information are opened, also with SYMBOLS_NAMES */
+	bool is_stored; /* the names are from elsewhere */
 	struct process_table processes;
-	struct symbol_process *process; /* NULL: could not be started */
-	struct debuginfod *debuginfod;	/* NULL: not asked for */
-	struct map_events *events;	/* NULL: not followed */
+	struct image_files files;
+	struct map_events *events; /* NULL: not followed */
 	struct symbol_table kernel;
 	bool is_kernel_hidden; /* and nobody was warned yet */
 	int kernel_err;
@@ -72,13 +79,13 @@ struct symbols {
 	struct place *places; /* nr_places <= place_keys.nr */
 	int nr_places, cap_places;
 	struct blob_set functions; /* image, a NUL, owner, a NUL, name */
-	struct blob_set files;	   /* of sources */
+	struct blob_set sources;   /* names of their files */
 	struct blob_set frames;	   /* struct frame_key */
 	enum symbols_depth depth;
-	bool has_no_lines;  /* there is no libdw, and the user was told */
-	bool has_unchecked; /* a stored image has no build id, and the user was told */
-	bool is_cut_short;  /* by a signal, and the user was not told yet */
+	bool has_no_lines; /* there is no libdw, and the user was told */
+	bool is_cut_short; /* by a signal, and the user was not told yet */
 	int nr_open, nr_read_again;
+	struct progress progress; /* of symbols__resolve() */
 };
 
 /* --- begin and end --- */
@@ -107,9 +114,9 @@ struct symbols *symbols__new(enum symbols_depth depth)
 		return NULL;
 	}
 	symbols->depth = depth == SYMBOLS_FILES ? SYMBOLS_NAMES : depth;
-	symbols->has_debug_files = depth != SYMBOLS_NAMES;
-	symbols->process = symbol_process__start(depth != SYMBOLS_NAMES);
-	if (!symbols->process)
+	symbols->files.has_debug_files = depth != SYMBOLS_NAMES;
+	symbols->files.reader = symbol_process__start(depth != SYMBOLS_NAMES);
+	if (!symbols->files.reader)
 		pr_warn("functions of programs have no names: cannot start a process that reads files: %s",
 			strerror(errno));
 	symbols->kernel_err = kallsyms__read(&symbols->kernel, &symbols->is_kernel_hidden);
@@ -121,14 +128,14 @@ void symbols__delete(struct symbols *symbols)
 	if (!symbols)
 		return;
 	map_events__close(symbols->events);
-	symbol_process__stop(symbols->process);
-	debuginfod__stop(symbols->debuginfod);
+	symbol_process__stop(symbols->files.reader);
+	debuginfod__stop(symbols->files.debuginfod);
 	process_table__clear(&symbols->processes);
 	symbol_table__clear(&symbols->kernel);
 	blob_set__clear(&symbols->mappings);
 	blob_set__clear(&symbols->place_keys);
 	blob_set__clear(&symbols->functions);
-	blob_set__clear(&symbols->files);
+	blob_set__clear(&symbols->sources);
 	blob_set__clear(&symbols->frames);
 	free(symbols->places);
 	free(symbols);
@@ -136,8 +143,8 @@ void symbols__delete(struct symbols *symbols)
 
 void symbols__use_debuginfod(struct symbols *symbols, const char *urls)
 {
-	symbols->debuginfod = debuginfod__start(urls);
-	if (!symbols->debuginfod)
+	symbols->files.debuginfod = debuginfod__start(urls);
+	if (!symbols->files.debuginfod)
 		pr_warn("debuginfod: cannot start the process that fetches files: %s",
 			strerror(errno));
 }
@@ -148,6 +155,12 @@ void symbols__follow(struct symbols *symbols)
 	if (!symbols->events)
 		pr_warn("processes that end soon have no names: cannot follow new mappings: %s",
 			strerror(errno));
+}
+
+void symbols__unfollow(struct symbols *symbols)
+{
+	map_events__close(symbols->events);
+	symbols->events = NULL;
 }
 
 /* --- places --- */
@@ -189,15 +202,15 @@ const struct symbol_table *symbols__kernel(const struct symbols *symbols)
 
 struct symbol_process *symbols__reader(const struct symbols *symbols)
 {
-	return symbols->process;
+	return symbols->files.reader;
 }
 
 struct symbol_process *symbols__start_reader(struct symbols *symbols)
 {
 	errno = EPIPE;
-	if (symbols->is_stored && !symbols->process)
-		symbols->process = symbol_process__start(true);
-	return symbols->process;
+	if (symbols->is_stored && !symbols->files.reader)
+		symbols->files.reader = symbol_process__start(true);
+	return symbols->files.reader;
 }
 
 int symbols__forget_ended(struct symbols *symbols)
@@ -353,7 +366,7 @@ struct symbols *symbols__new_stored(void)
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
 
 	if (symbols && !process_table__begin(&symbols->processes)) {
-		symbols->is_stored = symbols->has_debug_files = true;
+		symbols->is_stored = symbols->files.has_debug_files = true;
 		return symbols;
 	}
 	pr_err("out of memory");
@@ -474,17 +487,39 @@ static int resolve_kernel(struct symbols *symbols, const int *places, int nr)
 
 /* --- images --- */
 
+/* Return: where a place is in the file, or if there is only its debug file, in the mapping of its code */
+static uint64_t position(const struct symbols *symbols, const struct image *image, int place)
+{
+	return key_of(symbols, place)->offset - (image->is_debug_file ? image->user.offset : 0);
+}
+
 struct answers {
 	struct symbols *symbols;
 	const int *places;
+	int first; /* step of the first place */
 	int err;
 };
+
+static void show_progress(void *ctx)
+{
+	const struct progress *progress = &((const struct symbols *)ctx)->progress;
+
+	progress->fn(progress->ctx, progress->image, progress->done, progress->of);
+}
+
+/* Some images are asked about more often than their steps are, and a worker that died begins again. */
+static void advance(struct symbols *symbols, int done)
+{
+	if (done > symbols->progress.done && done <= symbols->progress.end)
+		symbols->progress.done = done;
+}
 
 static void take_name(void *ctx, int idx, const char *name, uint64_t offset)
 {
 	struct answers *answers = ctx;
 	int err = set_name(answers->symbols, answers->places[idx], "", name, offset);
 
+	advance(answers->symbols, answers->first + idx);
 	if (err)
 		answers->err = err;
 }
@@ -527,7 +562,7 @@ static int get_inner(struct symbols *symbols, int place, int depth)
 static int set_file(struct symbols *symbols, int place, const struct symbol_line *line)
 {
 	int file = *line->file ?
-			   blob_set__add(&symbols->files, line->file, strlen(line->file) + 1) :
+			   blob_set__add(&symbols->sources, line->file, strlen(line->file) + 1) :
 			   -1;
 
 	if (*line->file && file < 0)
@@ -564,6 +599,7 @@ static void take_line(void *ctx, int idx, const struct symbol_line *line)
 	struct answers *answers = ctx;
 	int err = set_line(answers->symbols, answers->places[idx], line);
 
+	advance(answers->symbols, answers->first + idx);
 	if (err)
 		answers->err = err;
 }
@@ -590,25 +626,22 @@ static int open_split(void *ctx, const char *path)
 	return fd;
 }
 
-static int open_package(void *ctx)
+static int open_packages(void *ctx, int *fds)
 {
-	const struct image *image = ctx;
-	char *path __cleanup(free_ptr) = xasprintf("%s.dwp", image->path);
-
-	return path ? image__open_debug(image, path) : -ENOMEM;
+	return package_files__open(ctx, fds);
 }
 
 struct symbol_files symbols__files(const struct image *image)
 {
-	return (struct symbol_files){image->fd,	   image->debug_fd, image->alt_fd,
-				     open_package, open_split,	    (void *)image};
+	return (struct symbol_files){image->fd,	    image->debug_fd, image->alt_fd,
+				     open_packages, open_split,	     (void *)image};
 }
 
 /* Return: 0, also if there are no lines; -ENOMEM. */
 static int ask_lines(struct symbols *symbols, enum symbol_file_kind kind, struct image *image,
 		     const int *places, int nr)
 {
-	struct answers answers = {.symbols = symbols, .places = places};
+	struct answers answers = {symbols, places, .first = symbols->progress.done};
 	const struct symbol_files files = symbols__files(image);
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 	int err;
@@ -617,8 +650,8 @@ static int ask_lines(struct symbols *symbols, enum symbol_file_kind kind, struct
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++)
 		addresses[i] =
-			key_of(symbols, places[i])->offset - key_of(symbols, places[i])->is_return;
-	err = symbol_process__lines(symbols->process, kind, &files, addresses, nr, take_line,
+			position(symbols, image, places[i]) - key_of(symbols, places[i])->is_return;
+	err = symbol_process__lines(symbols->files.reader, kind, &files, addresses, nr, take_line,
 				    &answers);
 	if (err)
 		warn_of_lines(symbols, image, err);
@@ -628,123 +661,7 @@ static int ask_lines(struct symbols *symbols, enum symbol_file_kind kind, struct
 	return answers.err;
 }
 
-/* --- files --- */
-
-/* Keep a file if it has the debug information of an image; close it otherwise. Return: 0 or -errno. */
-static int keep_debug_file(const struct symbols *symbols, struct image *image, int fd)
-{
-	struct elf_description file;
-	bool is_debug_file;
-	int err;
-
-	if (fd < 0)
-		return fd;
-	err = symbol_process__describe(symbols->process, image->fd, fd, &file, &is_debug_file);
-	if (err || !is_debug_file) {
-		close(fd);
-		return err ? err : -ENOENT;
-	}
-	image->debug_fd = fd;
-	return 0;
-}
-
-static int try_debug_file(const struct symbols *symbols, struct image *image, const char *path)
-{
-	return keep_debug_file(symbols, image, path ? image__open_debug(image, path) : -ENOMEM);
-}
-
-/* The file names the link, and is not to lead elsewhere. */
-static bool is_link(const char *name)
-{
-	return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
-}
-
-/* The places where debuggers look: by build id, beside the file, and below /usr/lib/debug. */
-static void find_debug_file(const struct symbols *symbols, struct image *image,
-			    const struct elf_description *file)
-{
-	int dir_len = strrchr(image->path, '/') ? strrchr(image->path, '/') - image->path : 0;
-	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
-	char *by_id __cleanup(free_ptr) = build_id__debug_path(&file->id);
-	int err = try_debug_file(symbols, image, by_id);
-
-	for (size_t i = 0; i < ARRAY_SIZE(forms) && err && is_link(file->debug_link); i++) {
-		char *by_link __cleanup(free_ptr) =
-			xasprintf(forms[i], dir_len, image->path, file->debug_link);
-
-		err = try_debug_file(symbols, image, by_link);
-	}
-	if (err && symbols->debuginfod)
-		(void)keep_debug_file(symbols, image,
-				      debuginfod__fetch(symbols->debuginfod, &file->id));
-}
-
-/* Return: a descriptor if the file has this build id; otherwise it is closed, and -errno. */
-static int check_id(const struct symbols *symbols, int fd, const struct build_id *id)
-{
-	struct elf_description file;
-	bool is_debug_file;
-	int err;
-
-	if (fd < 0)
-		return fd;
-	err = symbol_process__describe(symbols->process, fd, -1, &file, &is_debug_file);
-	if (!err && id->len && build_id__are_equal(&file.id, id))
-		return fd;
-	close(fd);
-	return err ? err : -ENOENT;
-}
-
-/* dwz moves what several files have in common into a further one. */
-static void find_alt_file(const struct symbols *symbols, struct image *image)
-{
-	int fd = image->debug_fd >= 0 ? image->debug_fd : image->fd;
-	char *by_id __cleanup(free_ptr) = NULL;
-	struct elf_description file;
-	bool is_debug_file;
-
-	if (symbol_process__describe(symbols->process, fd, -1, &file, &is_debug_file))
-		return;
-	by_id = build_id__debug_path(&file.alt_id);
-	image->alt_fd =
-		by_id ? check_id(symbols, image__open_debug(image, by_id), &file.alt_id) : -1;
-	if (image->alt_fd < 0 && *file.alt_link == '/')
-		image->alt_fd =
-			check_id(symbols, image__open_debug(image, file.alt_link), &file.alt_id);
-	if (image->alt_fd < 0 && symbols->debuginfod)
-		image->alt_fd =
-			check_id(symbols, debuginfod__fetch(symbols->debuginfod, &file.alt_id),
-				 &file.alt_id);
-	if (image->alt_fd < 0)
-		image->alt_fd = -1;
-}
-
-static int describe(const struct symbols *symbols, struct image *image)
-{
-	struct elf_description file;
-	bool is_debug_file;
-	int err;
-
-	if (image->is_described || image->kind != IMAGE_FILE)
-		return 0;
-	err = symbol_process__describe(symbols->process, image->fd, -1, &file, &is_debug_file);
-	if (err)
-		return err;
-	image->is_described = true;
-	image->build_id = file.id;
-	if (!file.has_symtab || (symbols->has_debug_files && !file.has_lines))
-		find_debug_file(symbols, image, &file);
-	if (symbols->has_debug_files)
-		find_alt_file(symbols, image);
-	return 0;
-}
-
-int symbols__describe(const struct symbols *symbols, struct image *image)
-{
-	int err = symbols->process ? image__open(image) : -EPIPE;
-
-	return err ? err : describe(symbols, image);
-}
+/* --- ways to names --- */
 
 /* How a file tells names and lines. */
 struct way {
@@ -762,15 +679,15 @@ static const struct way jit_way = {SYMBOL_FILE_JIT_DUMP, SYMBOL_FILE_JIT_LINES, 
 static int ask_names(struct symbols *symbols, enum symbol_file_kind kind, const struct image *image,
 		     const int *places, int nr, int *err)
 {
-	struct answers answers = {.symbols = symbols, .places = places};
+	struct answers answers = {symbols, places, .first = symbols->progress.done};
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 
 	if (!addresses)
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++)
-		addresses[i] = key_of(symbols, places[i])->offset;
-	*err = symbol_process__name(symbols->process, kind, image->fd, image->debug_fd, addresses,
-				    nr, take_name, &answers);
+		addresses[i] = position(symbols, image, places[i]);
+	*err = symbol_process__name(symbols->files.reader, kind, image->fd, image->debug_fd,
+				    addresses, nr, take_name, &answers);
 	return answers.err;
 }
 
@@ -787,9 +704,9 @@ static void give_up(struct symbols *symbols, const struct way *way, struct image
 static int resolve_by(struct symbols *symbols, const struct way *way, struct image *image,
 		      const int *places, int nr)
 {
-	int lost = 0, err = !symbols->process ? -EPIPE :
-			    way == &elf_way   ? symbols__describe(symbols, image) :
-						image__open(image);
+	int lost = 0, err = !symbols->files.reader ? -EPIPE :
+			    way == &elf_way	   ? symbols__describe(symbols, image) :
+						     image__open(image);
 
 	if (!err)
 		lost = ask_names(symbols, way->names, image, places, nr, &err);
@@ -891,19 +808,23 @@ static void warn_if_cut_short(struct symbols *symbols)
 	symbols->is_cut_short = false;
 }
 
-static int resolve_places(struct symbols *symbols, const int *places, int nr, progress_fn progress,
-			  void *ctx)
+static int resolve_places(struct symbols *symbols, const int *places, int nr)
 {
+	int steps = symbols->depth == SYMBOLS_NAMES ? 1 : 2, end, err = 0;
+	struct progress *progress = &symbols->progress;
 	uint64_t start_ns = clock_ns();
-	int end, err = 0;
 
 	for (int i = 0; i < nr && !err; i = end) {
 		int image = key_of(symbols, places[i])->image;
 
 		for (end = i + 1; end < nr && key_of(symbols, places[end])->image == image; end++)
 			;
-		if (progress)
-			progress(ctx, image__name(&symbols->processes.images[image]), i, nr);
+		progress->image = image__name(&symbols->processes.images[image]);
+		progress->done = i * steps;
+		progress->end = end * steps;
+		progress->of = nr * steps;
+		if (progress->fn)
+			show_progress(symbols);
 		err = resolve_run(symbols, places + i, end - i);
 		if (!err && clock_ns() - start_ns >= UNINTERRUPTED_NS && end_signals__has_any())
 			return cut_short(symbols, places + end, nr - end);
@@ -920,7 +841,13 @@ int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
 	if (!places)
 		return -ENOMEM;
 	end_signals__hold(&before);
-	err = resolve_places(symbols, places, nr, progress, ctx);
+	symbols->progress = (struct progress){.fn = progress, .ctx = ctx};
+	if (symbols->files.reader)
+		symbol_process__watch(symbols->files.reader, progress ? show_progress : NULL,
+				      symbols);
+	err = resolve_places(symbols, places, nr);
+	if (symbols->files.reader)
+		symbol_process__watch(symbols->files.reader, NULL, NULL);
 	warn_if_cut_short(symbols);
 	end_signals__release(&before);
 	if (!err && symbols->depth != SYMBOLS_NAMES)
@@ -941,7 +868,7 @@ void symbols__name(const struct symbols *symbols, int place, struct place_name *
 		.name = owner + strlen(owner) + 1,
 		.offset = p->offset,
 		.position = key_of(symbols, place)->offset,
-		.file = p->file < 0 ? NULL : blob_set__get(&symbols->files, p->file, NULL),
+		.file = p->file < 0 ? NULL : blob_set__get(&symbols->sources, p->file, NULL),
 		.line = p->line,
 		.is_inlined = key_of(symbols, place)->depth,
 		.is_unknown = p->is_unknown,
@@ -971,35 +898,9 @@ int symbols__outermost(const struct symbols *symbols, int place)
 
 /* --- files, for other uses than names --- */
 
-/* Linux's perf takes such files without a word. Once is enough: mostly all or none have build ids. */
-static void warn_of_unchecked(struct symbols *symbols, const struct image *image)
+int symbols__describe(const struct symbols *symbols, struct image *image)
 {
-	if (!symbols->has_unchecked)
-		pr_warn("%s: the profile has no build id of it, so it may not be the file that was sampled",
-			image->path);
-	symbols->has_unchecked = true;
-}
-
-/* The file at the path may be another by now. Return: 0 or -errno. */
-static int open_stored(struct symbols *symbols, struct image *image)
-{
-	const struct build_id id = image->build_id;
-	int err;
-
-	image->fd = image__open_debug(image, image->path);
-	if (image->fd < 0)
-		return image->fd;
-	err = describe(symbols, image);
-	if (!err && id.len && !build_id__are_equal(&id, &image->build_id))
-		err = -ESTALE;
-	if (!err && !id.len)
-		warn_of_unchecked(symbols, image);
-	if (!err)
-		return 0;
-	image__close(image);
-	image->build_id = id;
-	image->is_described = false;
-	return err;
+	return image_files__describe(&symbols->files, image);
 }
 
 const struct image *symbols__open(struct symbols *symbols, int nr)
@@ -1010,9 +911,12 @@ const struct image *symbols__open(struct symbols *symbols, int nr)
 	if (!symbols__start_reader(symbols))
 		return NULL;
 	if (symbols->is_stored && image->kind == IMAGE_FILE && image->fd < 0)
-		err = open_stored(symbols, image);
+		err = image_files__open_stored(&symbols->files, image);
 	if (!err)
 		err = symbols__describe(symbols, image);
+	/* There is no code in it. */
+	if (!err && image->is_debug_file)
+		err = -ESTALE;
 	errno = -err;
 	return err ? NULL : image;
 }

@@ -52,6 +52,9 @@ void symbols__use_debuginfod(struct symbols *symbols, const char *urls);
  */
 void symbols__follow(struct symbols *symbols);
 
+/** symbols__unfollow() - end that, as another source of records takes its place */
+void symbols__unfollow(struct symbols *symbols);
+
 /** symbols__update() - take the records that have arrived; call it before places are made. 0 or -ENOMEM */
 int symbols__update(struct symbols *symbols);
 
@@ -104,7 +107,7 @@ const struct symbols_mapping *symbols__get_mapping(const struct symbols *symbols
 
 /**
  * symbols__resolve() - find the names of all places
- * @progress: is called before each image, unless it is NULL
+ * @progress: is called before each image, and about once a second while one is read; NULL: nobody watches
  *
  * Files that cannot be read in time have no names. After a second, SIGINT and SIGTERM cut it short with a
  * warning: the other places then have no names. The signals arrive afterwards.

@@ -19,7 +19,7 @@
 
 #define MAX_BYTES (1UL << 30)
 #define NOBODY	  65534
-/* Statuses of a child that never became the tool. Those of shells are the same. */
+/* Statuses of a child that never became the tool, as shells have them. */
 #define STATUS_UNCONFINED 126
 #define STATUS_NOT_RUN	  127
 #define READ_BYTES	  65536

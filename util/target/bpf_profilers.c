@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/bpf_profilers.h"
 
+#include "util/lib/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +10,16 @@
 int bpf_profilers__add(struct bpf_profilers *profilers, __u32 id, const __u32 *maps, int nr_maps,
 		       bool is_counting)
 {
-	struct bpf_profiler *grown = realloc(profilers->prog, (profilers->nr + 1) * sizeof(*grown));
 	__u32 *copy = malloc((nr_maps + 1) * sizeof(*copy));
+	struct bpf_profiler *added = copy ? array__add(profilers->prog, profilers->nr) : NULL;
 
-	if (grown)
-		profilers->prog = grown;
-	if (!grown || !copy) {
+	if (!added) {
 		free(copy);
 		return -ENOMEM;
 	}
 	if (nr_maps)
 		memcpy(copy, maps, nr_maps * sizeof(*copy));
-	profilers->prog[profilers->nr++] = (struct bpf_profiler){
+	*added = (struct bpf_profiler){
 		.id = id,
 		.maps = copy,
 		.nr_maps = nr_maps,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/bpf_prog.h"
 
+#include "util/host/bpf_info.h"
 #include "util/host/capability.h"
+#include "util/host/prog_maps.h"
 #include "util/lib/util.h"
 
 #include <bpf/bpf.h>
@@ -133,22 +135,14 @@ static bool is_on_bpf(const struct bpf_prog_info *info)
 	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &btf, &len) && !btf.kernel_btf;
 }
 
-/* Read the maps. A counting program has events, of a leader or of a profiler of BPF programs. */
-static void read_maps(struct bpf_prog *prog, const struct bpf_prog_info *info)
+/* Look at the maps. A counting program has events, of a leader or of a profiler of BPF programs. */
+static void look_at_maps(struct bpf_prog *prog, const struct bpf_prog_info *info)
 {
-	__u32 nr = info->nr_map_ids, *ids = prog->map_ids = calloc(nr ? nr : 1, sizeof(*ids));
-	struct bpf_prog_info ask = {.nr_map_ids = nr, .map_ids = (uintptr_t)ids};
-	__u32 len = sizeof(ask);
-
-	if (!ids || !nr || bpf_obj_get_info_by_fd(prog->fd, &ask, &len))
-		nr = 0;
-	prog->nr_maps = nr < ask.nr_map_ids ? nr : ask.nr_map_ids;
 	for (int i = 0; i < prog->nr_maps; i++) {
-		int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(ids[i]);
-		struct bpf_map_info map = {};
+		int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(prog->map_ids[i]);
+		struct bpf_map_info map;
 
-		len = sizeof(map);
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &map, &len))
+		if (fd < 0 || bpf_info__map(fd, &map))
 			continue;
 		prog->tail_calls |= map.type == BPF_MAP_TYPE_PROG_ARRAY;
 		prog->is_counting |= map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
@@ -159,30 +153,27 @@ static void read_maps(struct bpf_prog *prog, const struct bpf_prog_info *info)
 /* Fill @prog. Takes ownership of @fd. */
 static int from_fd(int fd, struct bpf_prog *prog)
 {
-	struct bpf_prog_info info = {};
-	__u32 len = sizeof(info);
-	int err;
+	struct prog_maps maps = {};
+	const struct bpf_prog_info *info = &maps.info;
+	int err = prog_maps__read(&maps, fd);
 
 	memset(prog, 0, sizeof(*prog));
 	prog->fd = fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &len)) {
-		err = -errno;
+	prog->map_ids = maps.ids;
+	prog->nr_maps = maps.nr;
+	prog->id = info->id;
+	prog->type = info->type;
+	prog->is_jited = info->jited_prog_len;
+	prog->run_cnt = info->run_cnt;
+	memcpy(prog->tag, info->tag, sizeof(prog->tag));
+	snprintf(prog->kernel_name, sizeof(prog->kernel_name), "%s", info->name);
+	if (!err)
+		err = read_func(prog, info);
+	if (err)
 		bpf_prog__clear(prog);
-		return err;
-	}
-	prog->id = info.id;
-	prog->type = info.type;
-	prog->is_jited = info.jited_prog_len;
-	prog->run_cnt = info.run_cnt;
-	memcpy(prog->tag, info.tag, sizeof(prog->tag));
-	snprintf(prog->kernel_name, sizeof(prog->kernel_name), "%s", info.name);
-	err = read_func(prog, &info);
-	if (err) {
-		bpf_prog__clear(prog);
-		return err;
-	}
-	read_maps(prog, &info);
-	return 0;
+	else
+		look_at_maps(prog, info);
+	return err;
 }
 
 int bpf_prog__by_id(__u32 id, struct bpf_prog *out)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/bpf_prog_left_out.h"
 
+#include "util/lib/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 int bpf_prog_left_out__add(struct bpf_prog_left_out *left_out, const char *name, __u32 id,
 			   const char *why)
 {
-	struct bpf_prog_left_out_name *grown, *to;
+	struct bpf_prog_left_out_name *to;
 
 	for (int i = 0; i < left_out->nr; i++) {
 		struct bpf_prog_left_out_name *known = &left_out->name[i];
@@ -23,19 +25,17 @@ int bpf_prog_left_out__add(struct bpf_prog_left_out *left_out, const char *name,
 			return 0;
 		}
 	}
-	grown = realloc(left_out->name, (left_out->nr + 1) * sizeof(*grown));
-	if (!grown)
+	to = array__add(left_out->name, left_out->nr);
+	if (!to)
 		return -ENOMEM;
-	left_out->name = grown;
-	to = &grown[left_out->nr];
 	*to = (struct bpf_prog_left_out_name){
 		.name = strdup(name), .why = strdup(why), .id = id, .nr = 1};
 	if (!to->name || !to->why) {
 		free(to->name);
 		free(to->why);
+		left_out->nr--;
 		return -ENOMEM;
 	}
-	left_out->nr++;
 	return 0;
 }
 

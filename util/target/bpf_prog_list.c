@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/bpf_prog_list.h"
 
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/program.h"
 #include "util/lib/util.h"
@@ -38,19 +39,13 @@ static struct bpf_prog *find_prog(const struct bpf_prog_list *progs, __u32 id)
 /* Return: a place for one more program, new or of a program that is over; NULL: ENOMEM. */
 static struct bpf_prog *new_place(struct bpf_prog_list *progs)
 {
-	struct bpf_prog *grown;
-
 	for (int i = 0; i < progs->nr && !progs->by_row; i++) {
 		if (progs->prog[i].state == BPF_PROG_OVER) {
 			bpf_prog__clear(&progs->prog[i]);
 			return &progs->prog[i];
 		}
 	}
-	grown = realloc(progs->prog, (progs->nr + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	progs->prog = grown;
-	return &grown[progs->nr++];
+	return array__add(progs->prog, progs->nr);
 }
 
 static int add(struct finder *finder, const struct bpf_prog *prog)

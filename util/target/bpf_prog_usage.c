@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/bpf_prog_usage.h"
 
+#include "util/host/bpf_info.h"
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 #include "util/target/bpf_prog.h"
 
@@ -11,16 +13,11 @@
 
 static int add_id(struct bpf_ids *set, __u32 id)
 {
-	if (set->nr == set->cap) {
-		int cap = set->cap ? 2 * set->cap : 64;
-		__u32 *ids = realloc(set->ids, cap * sizeof(*ids));
+	__u32 *added = array__add(set->ids, set->nr);
 
-		if (!ids)
-			return -ENOMEM;
-		set->ids = ids;
-		set->cap = cap;
-	}
-	set->ids[set->nr++] = id;
+	if (!added)
+		return -ENOMEM;
+	*added = id;
 	return 0;
 }
 
@@ -32,12 +29,11 @@ void bpf_prog_usage__find_tail_called(struct bpf_prog_usage *usage)
 	set->nr = 0;
 	while (!bpf_map_get_next_id(map_id, &map_id)) {
 		int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(map_id);
-		struct bpf_map_info map = {};
-		__u32 len = sizeof(map), key, next, id;
+		struct bpf_map_info map;
+		__u32 key, next, id;
 		const __u32 *prev = NULL;
 
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &map, &len) ||
-		    map.type != BPF_MAP_TYPE_PROG_ARRAY)
+		if (fd < 0 || bpf_info__map(fd, &map) || map.type != BPF_MAP_TYPE_PROG_ARRAY)
 			continue;
 		for (; !bpf_map_get_next_key(fd, prev, &next); prev = &key) {
 			key = next;

@@ -10,7 +10,7 @@ struct bpf_prog;
 
 struct bpf_ids {
 	__u32 *ids;
-	int nr, cap;
+	int nr;
 };
 
 /* Zeroed at first. Without a search, no program is tail-called or counting. */

@@ -2,6 +2,7 @@
 #include "util/target/cgroup_fs.h"
 
 #include "util/host/perf_event.h"
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -254,20 +255,19 @@ static int subdirs(const char *dir, char ***out)
 	if (!stream)
 		return is_shortage(errno) ? -errno : 0;
 	while (!err && (entry = readdir(stream))) {
-		char **more;
+		char **name;
 
 		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
 		    !strcmp(entry->d_name, ".."))
 			continue;
-		more = nr & (nr + 1) ? names : realloc(names, 2 * (nr + 1) * sizeof(*names));
-		err = more ? 0 : -ENOMEM;
-		names = more ? more : names;
-		if (!err)
-			names[nr] = strdup(entry->d_name);
-		if (!err && !names[nr++])
-			err = -ENOMEM;
+		name = array__add(names, nr);
+		if (name)
+			*name = strdup(entry->d_name);
+		err = name && *name ? 0 : -ENOMEM;
 	}
 	closedir(stream);
+	while (err && nr)
+		free(names[--nr]);
 	if (nr)
 		qsort(names, nr, sizeof(*names), compare_names);
 	*out = names;
@@ -331,8 +331,8 @@ int cgroup_fs__chain(const struct cgroup_fs *fs, const char *dir, uint64_t *ids,
 }
 
 /*
- * The kernel looks at the cgroup before it refuses the depth of the stack. An event that it opens would have
- * it wait for a grace period, if no event of tasks or cgroups was open in the last second.
+ * The kernel looks at the cgroup before it refuses the depth of the stack. Opening an event would wait for a
+ * grace period, if no event of tasks or cgroups was open in the last second.
  */
 bool cgroup_fs__lacks_controller(const char *dir)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/cgroup_list.h"
 
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -43,27 +44,23 @@ static int find_fs(struct cgroup_list *list)
 /* Return: a free place, otherwise a new one at the end; NULL: ENOMEM. */
 static struct cgroup *take_place(struct cgroup_list *list, int *pos)
 {
+	struct cgroup *cgroup, **place;
+
 	for (*pos = list->nr_free ? 0 : list->nr; *pos < list->nr; ++*pos) {
 		if (list->cgroups[*pos]->state == CGROUP_FREE)
 			return list->cgroups[*pos];
 	}
-	if (list->nr == list->cap) {
-		int cap = list->cap ? 2 * list->cap : 16;
-		struct cgroup **cgroups = realloc(list->cgroups, cap * sizeof(*cgroups));
-
-		if (!cgroups)
-			return NULL;
-		list->cgroups = cgroups;
-		list->cap = cap;
-	}
-	list->cgroups[*pos] = calloc(1, sizeof(struct cgroup));
-	if (!list->cgroups[*pos])
+	cgroup = calloc(1, sizeof(*cgroup));
+	place = cgroup ? array__add(list->cgroups, list->nr) : NULL;
+	if (!place) {
+		free(cgroup);
 		return NULL;
-	list->nr++;
+	}
+	*place = cgroup;
 	list->nr_free++;
-	list->cgroups[*pos]->state = CGROUP_FREE;
-	list->cgroups[*pos]->pos = *pos;
-	return list->cgroups[*pos];
+	cgroup->state = CGROUP_FREE;
+	cgroup->pos = *pos;
+	return cgroup;
 }
 
 int cgroup_list__add_place(struct cgroup_list *list)
@@ -149,7 +146,7 @@ struct cgroup_tree {
 		char *path;
 		uint64_t id;
 	} * nodes;
-	int nr, cap;
+	int nr;
 	struct id_map by_id;
 };
 
@@ -169,20 +166,18 @@ static int add_node(void *ctx, const char *path, uint64_t id)
 {
 	struct cgroup_tree *tree = ctx;
 
-	if (tree->nr == tree->cap) {
-		int cap = tree->cap ? 2 * tree->cap : 64;
-		struct node *nodes = realloc(tree->nodes, cap * sizeof(*nodes));
+	int pos = tree->nr;
+	struct node *node = array__add(tree->nodes, tree->nr);
 
-		if (!nodes)
-			return -ENOMEM;
-		tree->nodes = nodes;
-		tree->cap = cap;
-	}
-	tree->nodes[tree->nr].id = id;
-	tree->nodes[tree->nr].path = strdup(path);
-	if (!tree->nodes[tree->nr].path)
+	if (!node)
 		return -ENOMEM;
-	return id_map__set(&tree->by_id, id, tree->nr++);
+	node->id = id;
+	node->path = strdup(path);
+	if (!node->path) {
+		tree->nr--;
+		return -ENOMEM;
+	}
+	return id_map__set(&tree->by_id, id, pos);
 }
 
 static int walk_tree(struct cgroup_list *list)

@@ -41,7 +41,7 @@ struct cgroup_tree;
 struct cgroup_list {
 	struct cgroup_fs fs;
 	struct cgroup **cgroups;
-	int nr, cap;
+	int nr;
 	int nr_free;		   /* number of CGROUP_FREE among them */
 	struct id_map by_id;	   /* positions of those that are not free */
 	struct cgroup_terms terms; /* of a LIST */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/cgroup_term.h"
 
+#include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -83,12 +84,10 @@ const char *cgroup_term__prefix(const struct cgroup_term *term)
 
 static int parse_term(struct cgroup_terms *terms, const char *text, size_t len)
 {
-	struct cgroup_term *term = realloc(terms->term, (terms->nr + 1) * sizeof(*term));
+	struct cgroup_term *term = array__add(terms->term, terms->nr);
 
 	if (!term)
 		return -ENOMEM;
-	terms->term = term;
-	term = &term[terms->nr];
 	term->kind = TERM_NAME;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		size_t word_len = strlen(words[i].word);
@@ -104,7 +103,6 @@ static int parse_term(struct cgroup_terms *terms, const char *text, size_t len)
 	term->text = strndup(text, len);
 	if (!term->text)
 		return -ENOMEM;
-	terms->nr++;
 	if (!len && (term->kind == TERM_GLOB || term->kind == TERM_CTR || term->kind == TERM_PID)) {
 		pr_err("--for-each-cgroup: '%s' needs a value", cgroup_term__prefix(term));
 		return -EINVAL;

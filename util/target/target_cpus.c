@@ -9,13 +9,21 @@
 #include <errno.h>
 #include <string.h>
 
-/* "CPU 8 is offline" or "CPUs 8-11 are offline". */
+/* "CPU 8 is offline" or "CPUs 8-11 are offline"; "there is no CPU 8" if none of them is possible here. */
 static char *offline_text(const struct cpumap *offline)
 {
 	char *list __cleanup(free_ptr) = cpumap__str(offline);
+	struct cpumap *possible = cpumap__possible();
+	struct cpumap *both = possible ? cpumap__and(offline, possible) : NULL;
+	bool is_absent = both && !both->nr;
 
+	cpumap__delete(possible);
+	cpumap__delete(both);
 	if (!list)
 		return NULL;
+	if (is_absent)
+		return xasprintf(offline->nr == 1 ? "there is no CPU %s" : "there are no CPUs %s",
+				 list);
 	return xasprintf(offline->nr == 1 ? "CPU %s is offline" : "CPUs %s are offline", list);
 }
 

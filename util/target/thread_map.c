@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/thread_map.h"
 
+#include "util/lib/array.h"
 #include "util/target/bpf_prog_list.h"
 
 #include "util/lib/util.h"
@@ -57,7 +58,7 @@ static int read_ids(const char *dir, pid_t **ids, int *nr)
 {
 	DIR *d = opendir(dir);
 	struct dirent *entry;
-	int cap = 0;
+	pid_t *id;
 
 	*ids = NULL;
 	*nr = 0;
@@ -66,18 +67,12 @@ static int read_ids(const char *dir, pid_t **ids, int *nr)
 	while ((entry = readdir(d))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		if (*nr == cap) {
-			pid_t *bigger;
-
-			cap = cap ? 2 * cap : 64;
-			bigger = realloc(*ids, cap * sizeof(**ids));
-			if (!bigger) {
-				closedir(d);
-				return -ENOMEM;
-			}
-			*ids = bigger;
+		id = array__add(*ids, *nr);
+		if (!id) {
+			closedir(d);
+			return -ENOMEM;
 		}
-		(*ids)[(*nr)++] = atoi(entry->d_name);
+		*id = atoi(entry->d_name);
 	}
 	closedir(d);
 	if (*nr)

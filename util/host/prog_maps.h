@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PERF_BPERF_PROG_MAPS_H
-#define PERF_BPERF_PROG_MAPS_H
+#ifndef PERF_HOST_PROG_MAPS_H
+#define PERF_HOST_PROG_MAPS_H
 
 /* All maps of a BPF program, however many the kernel reports. */
 

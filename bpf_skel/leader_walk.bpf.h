@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PERF_BPF_LEADER_MARK_H
-#define PERF_BPF_LEADER_MARK_H
+#ifndef PERF_BPF_LEADER_WALK_H
+#define PERF_BPF_LEADER_WALK_H
 
 /* Part of leader_tasks.bpf.c, not a header: task walks, which change scope sets of running tasks. */
 #include "kernel_types.bpf.h"
@@ -92,6 +92,17 @@ static __always_inline bool is_exiting(struct task_struct *task)
 	return BPF_CORE_READ(task, flags) & PF_EXITING;
 }
 
+/* Note the CPU that runs a requested task: it may charge another scope set until user space syncs it. */
+static __always_inline void note_cpu(const struct walk_request *request, struct task_struct *task,
+				     __u64 address)
+{
+	__u32 cpu = cpu_that_runs(task, address);
+	struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (state)
+		state->walk_round = request->round;
+}
+
 /*
  * Change the scope sets of the requested tasks, in one walk. The walk reports scope sets without a
  * transition and leaves them alone; user space adds the transition and walks again.
@@ -119,6 +130,8 @@ int on_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	key = address_of(task, &request->task);
+	if (request->kind != WALK_ALL)
+		note_cpu(request, task, key);
 	entry = find_task(key);
 	if (entry)
 		value = *entry;

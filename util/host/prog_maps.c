@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "util/bperf/prog_maps.h"
+#include "util/host/prog_maps.h"
 
 #include "util/lib/util.h"
 

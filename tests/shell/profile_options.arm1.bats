@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Options of perf profile that other tests do not have, where an instruction is a cycle and a nanosecond.
+
+load helpers
+load shared
+
+T=$BATS_TEST_TMPDIR
+
+requirements() {
+	require_root
+	PATH=$WORKLOADS:$PATH
+}
+
+teardown() {
+	end_jobs
+	remove_map
+}
+
+# profile OPTION... : sample through this test's map, as JSON
+profile() {
+	perf profile --bpf-attr-map "$ATTR_MAP" -s comm -j "$@"
+}
+
+# weight COMM FILE : the weight of all samples of a task
+weight() {
+	jq -s --arg comm "$1" '[.[] | select(.comm == $comm) | .weight] | add // 0' "$2"
+}
+
+@test "sampling begins after -D and ends after --timeout" {
+	local way spin
+	for way in --bpf --no-bpf; do
+		# 100 ms of user mode. The delay begins before the command is executed, which takes some milliseconds.
+		profile $way -e cycles:u -c 20011 -D 50 -- spin 50000000 >"$T/json"
+		in_range "$(weight spin "$T/json")" 49900000 60000000
+		background /dev/null spin 1000000000000
+		spin=$!
+		# 60 ms, without those of the session's own start and end
+		profile $way -e cycles:u -c 20011 --timeout 60 -p $spin >"$T/json"
+		kill -KILL $spin
+		in_range "$(weight spin "$T/json")" 50000000 60100000
+	done
+}
+
+@test "only the work between enable and disable is sampled" {
+	local way name
+	for name in before sampled after; do
+		cp "$WORKLOADS/spin" "$T/$name"
+	done
+	for way in --bpf --no-bpf; do
+		open_control ctl
+		background "$T/out" perf profile $way --bpf-attr-map "$ATTR_MAP" -s comm -j -e cycles:u -c 20011 -a -D -1 \
+			--control "fifo:$T/ctl.ctl,$T/ctl.ack"
+		tell ctl ping
+		"$T/before" 10000000
+		tell ctl enable
+		"$T/sampled" 10000000
+		tell ctl disable
+		"$T/after" 10000000
+		tell ctl stop
+		wait $!
+		grep '^{' "$T/out" >"$T/json"
+		# Its instructions, and those of its start
+		in_range "$(weight sampled "$T/json")" 19900000 20300000
+		[ "$(weight before "$T/json") $(weight after "$T/json")" = "0 0" ]
+	done
+}
+
+# stands_for LEAST MOST : so many percent of the count
+stands_for() {
+	in_range "$(jq -s 'map(.account // empty) | last | .share' "$T/json")" "$1" "$2"
+}
+
+@test "raw events are sampled by period and in the kernel's frequency mode, and cache events where the PMU has them" {
+	local way
+	for way in --bpf --no-bpf; do
+		# Cycles by their number: only the counter of cycles interrupts in time. The first periods are short.
+		profile $way -e r11 -F 5000 -- spin 50000000 >"$T/json"
+		stands_for 99 101
+		in_range "$(jq -s 'map(.account // empty) | last | .samples' "$T/json")" 450 600
+		# Instructions: QEMU delivers interrupts of other counters up to a tick of 4 ms late, which is less
+		# than a period. The last period is not complete.
+		profile $way -e r08 -c 10000019 -- spin 50000000 >"$T/json"
+		stands_for 89 100
+		[ "$(jq -s 'map(.account // empty) | last | .samples' "$T/json")" = 10 ]
+	done
+	# This PMU lacks all of them.
+	refused 1 perf profile --bpf-attr-map "$ATTR_MAP" -e L1-dcache-loads -c 100003 true <<<"\
+perf profile: L1-dcache-loads cannot be sampled: The L1-dcache-loads event is not supported."
+	refused 1 perf profile --no-bpf -e L1-dcache-loads -c 100003 true <<<"\
+perf profile: The L1-dcache-loads event is not supported."
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/image_files.h"
+
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/symbol/build_id.h"
+#include "util/symbol/debuginfod.h"
+#include "util/symbol/image.h"
+#include "util/symbol/symbol_process.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Keep a file if it has the debug information of an image; close it otherwise. Return: 0 or -errno. */
+static int keep_debug_file(const struct image_files *files, struct image *image, int fd)
+{
+	struct elf_description file;
+	bool is_debug_file;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = symbol_process__describe(files->reader, image->fd, fd, &file, &is_debug_file);
+	if (err || !is_debug_file) {
+		close(fd);
+		return err ? err : -ENOENT;
+	}
+	image->debug_fd = fd;
+	return 0;
+}
+
+static int try_debug_file(const struct image_files *files, struct image *image, const char *path)
+{
+	int err = keep_debug_file(files, image, path ? image__open_debug(image, path) : -ENOMEM);
+
+	if (!err)
+		image->debug_path = strdup(path); /* without it packages beside it are not found */
+	return err;
+}
+
+/* The file names the link, and is not to lead elsewhere. */
+static bool is_link(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+}
+
+/* The places where debuggers look: by build id, beside the file, and below /usr/lib/debug. */
+static void find_debug_file(const struct image_files *files, struct image *image,
+			    const struct elf_description *file)
+{
+	int dir_len = strrchr(image->path, '/') ? strrchr(image->path, '/') - image->path : 0;
+	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
+	char *by_id __cleanup(free_ptr) = build_id__debug_path(&file->id);
+	int err = try_debug_file(files, image, by_id);
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms) && err && is_link(file->debug_link); i++) {
+		char *by_link __cleanup(free_ptr) =
+			xasprintf(forms[i], dir_len, image->path, file->debug_link);
+
+		err = try_debug_file(files, image, by_link);
+	}
+	if (err && files->debuginfod)
+		(void)keep_debug_file(files, image,
+				      debuginfod__fetch(files->debuginfod, &file->id));
+}
+
+/* Return: a descriptor if the file has this build id; otherwise it is closed, and -errno. */
+static int check_id(const struct image_files *files, int fd, const struct build_id *id)
+{
+	struct elf_description file;
+	bool is_debug_file;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = symbol_process__describe(files->reader, fd, -1, &file, &is_debug_file);
+	if (!err && id->len && build_id__are_equal(&file.id, id))
+		return fd;
+	close(fd);
+	return err ? err : -ENOENT;
+}
+
+/* dwz moves what several files have in common into a further one. */
+static void find_alt_file(const struct image_files *files, struct image *image)
+{
+	int fd = image->debug_fd >= 0 ? image->debug_fd : image->fd;
+	char *by_id __cleanup(free_ptr) = NULL;
+	struct elf_description file;
+	bool is_debug_file;
+
+	if (symbol_process__describe(files->reader, fd, -1, &file, &is_debug_file))
+		return;
+	by_id = build_id__debug_path(&file.alt_id);
+	image->alt_fd = by_id ? check_id(files, image__open_debug(image, by_id), &file.alt_id) : -1;
+	if (image->alt_fd < 0 && *file.alt_link == '/')
+		image->alt_fd =
+			check_id(files, image__open_debug(image, file.alt_link), &file.alt_id);
+	if (image->alt_fd < 0 && files->debuginfod)
+		image->alt_fd = check_id(files, debuginfod__fetch(files->debuginfod, &file.alt_id),
+					 &file.alt_id);
+	if (image->alt_fd < 0)
+		image->alt_fd = -1;
+}
+
+static int describe(const struct image_files *files, struct image *image)
+{
+	struct elf_description file;
+	bool is_debug_file;
+	int err;
+
+	if (image->is_described || image->kind != IMAGE_FILE)
+		return 0;
+	err = symbol_process__describe(files->reader, image->fd, -1, &file, &is_debug_file);
+	if (err)
+		return err;
+	if (image->sampled_id.len && !build_id__are_equal(&image->sampled_id, &file.id))
+		return -ESTALE;
+	image->is_described = true;
+	image->build_id = file.id;
+	if (!file.has_symtab || (files->has_debug_files && !file.has_lines))
+		find_debug_file(files, image, &file);
+	if (files->has_debug_files)
+		find_alt_file(files, image);
+	return 0;
+}
+
+/* The file has gone, or another one is at its path. The debug file has the names and lines. Return: 0 or @err. */
+static int open_debug_instead(const struct image_files *files, struct image *image, int err)
+{
+	const struct build_id *id = &image->sampled_id;
+	char *path __cleanup(free_ptr) = image->is_split ? NULL : build_id__debug_path(id);
+	int fd = path ? check_id(files, image__open_debug(image, path), id) : -ENOENT;
+
+	if (fd < 0 && path && files->debuginfod)
+		fd = check_id(files, debuginfod__fetch(files->debuginfod, id), id);
+	if (fd < 0)
+		return err;
+	image__close(image);
+	image->fd = fd;
+	image->build_id = *id;
+	image->is_debug_file = image->is_described = true;
+	if (files->has_debug_files)
+		find_alt_file(files, image);
+	return 0;
+}
+
+int image_files__describe(const struct image_files *files, struct image *image)
+{
+	int err = files->reader ? image__open(image) : -EPIPE;
+
+	if (!err)
+		err = describe(files, image);
+	return err == -ENOENT || err == -ESTALE ? open_debug_instead(files, image, err) : err;
+}
+
+/* Linux's perf takes such files without a word. Once is enough: mostly all or none have build ids. */
+static void warn_of_unchecked(struct image_files *files, const struct image *image)
+{
+	if (!files->has_unchecked)
+		pr_warn("%s: the profile has no build id of it, so it may not be the file that was sampled",
+			image->path);
+	files->has_unchecked = true;
+}
+
+int image_files__open_stored(struct image_files *files, struct image *image)
+{
+	const struct build_id id = image->build_id;
+	int err;
+
+	image->fd = image__open_debug(image, image->path);
+	if (image->fd < 0)
+		return image->fd;
+	err = describe(files, image);
+	if (!err && id.len && !build_id__are_equal(&id, &image->build_id))
+		err = -ESTALE;
+	if (!err && !id.len)
+		warn_of_unchecked(files, image);
+	if (!err)
+		return 0;
+	image__close(image);
+	image->build_id = id;
+	image->is_described = false;
+	return err;
+}
