@@ -8,7 +8,7 @@ load shared
 load cgroups
 
 T=$BATS_TEST_TMPDIR
-C=cpu-clock
+C='cpu-clock'
 
 teardown() {
 	remove_top
@@ -241,6 +241,30 @@ sums() {
 		rmdir "$top/c"
 	done
 	wait_for no_leader
+}
+
+@test "plain counts of a cgroup have right times on a CPU that does not switch between cgroups" {
+	local pid cpu name began_us window_us count enabled
+	make_top
+	spin_in "$top"
+	pid=$!
+	# Other events count on the CPUs meanwhile.
+	background "$T/other" perf stat -a -e cs
+	for cpu in 0 1; do
+		taskset -pc $cpu "$pid" >"$T/affinity"
+		for name in "${top##*/}" /; do
+			# perf and its command are elsewhere.
+			began_us=${EPOCHREALTIME/.}
+			taskset -c $((1 - cpu)) perf stat -a -A --for-each-cgroup "$name" -x, -e $C -o "$T/csv" \
+				"$WORKLOADS/ran" 0.05 "$pid"
+			window_us=$((${EPOCHREALTIME/.} - began_us))
+			cat "$T/csv"
+			IFS=, read -r _ count _ _ _ enabled _ < <(grep "^CPU$cpu," "$T/csv")
+			# A clock's count is the time for which it counted: here in units of 10 us.
+			in_range "$((10#${count/.} * 10))" 1 "$window_us"
+			in_range "$enabled" 1 $((window_us * 1000))
+		done
+	done
 }
 
 @test "no CPU is interrupted to count an idle cgroup, and one is for a cgroup that runs" {

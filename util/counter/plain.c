@@ -4,6 +4,7 @@
 #include "util/counter/counter.h"
 #include "util/event/counts.h"
 #include "util/event/evlist.h"
+#include "util/host/cpu_visits.h"
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
 #include "util/lib/msg.h"
@@ -131,6 +132,15 @@ static int open_one(struct counter *self, struct evsel *evsel, struct evsel *gro
 }
 
 /*
+ * Return: whether the kernel has to look at the cgroup. For the root it need not. Moreover, the times of
+ * such an event are wrong while no task of another cgroup comes (seen on 6.12, 6.18 and 7.3).
+ */
+static bool is_in_cgroup(const struct evsel *evsel)
+{
+	return evsel->cgroup && !cgroup__is_root(evsel->cgroup);
+}
+
+/*
  * Open all instances of one event. A thread that has ended is no error as long as others exist. Nor is
  * a CPU that is offline (ENODEV): it went offline after the list was read, or the list was made for
  * shared events.
@@ -142,7 +152,8 @@ static int open_evsel(struct counter *self, struct evsel *evsel, struct evsel *g
 	int nr_open = 0, err = -ESRCH;
 	int cgroup __cleanup(close_fd) = -1;
 
-	if (evsel->cgroup) {
+	/* In a group, the kernel refuses to mix cgroups. */
+	if (is_in_cgroup(evsel) || (evsel->cgroup && group && is_in_cgroup(group))) {
 		cgroup = open(evsel->cgroup->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (cgroup < 0)
 			return errno == ENOENT ? -ESRCH : -errno;
@@ -345,27 +356,87 @@ static void note_failure(const struct evsel *leads)
 	priv->nr_failed++;
 }
 
-static void control_group(const struct evsel *leads, unsigned long request)
+static void control_cpu(const struct evsel *leads, int cpu_idx, unsigned long request)
 {
-	const struct plain_evsel *priv = leads->priv;
+	for (int i = 0; i < nr_threads(leads); i++) {
+		int fd = *fd_at(leads, cpu_idx, i);
 
-	for (int n = 0; n < nr_fds(leads); n++) {
-		if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
+		if (fd >= 0 && ioctl(fd, request, 0))
 			note_failure(leads);
 	}
 }
 
-/* @only_new: only events of new cgroups */
-static int control_all(struct counter *self, unsigned long request, bool only_new)
+static void control_group(const struct evsel *leads, unsigned long request)
+{
+	for (int i = 0; i < leads->cpus->nr; i++)
+		control_cpu(leads, i, request);
+}
+
+/* Events of cgroups that are to be enabled */
+struct cgroups_visit {
+	struct counter *self;
+	const struct evsel *only; /* NULL: all */
+	bool only_new;		  /* only events of new cgroups */
+};
+
+static bool is_to_visit(const struct cgroups_visit *visit, const struct evsel *evsel)
+{
+	return is_in_cgroup(evsel) && leads_group(visit->self, evsel) &&
+	       (!visit->only_new || is_new(evsel)) && (!visit->only || visit->only == evsel);
+}
+
+static void enable_on_cpu(void *ctx, int cpu)
+{
+	const struct cgroups_visit *visit = ctx;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(visit->self->plan->evlist, evsel, i) {
+		int idx = is_to_visit(visit, evsel) ? cpumap__idx(evsel->cpus, cpu) : -1;
+
+		if (idx >= 0)
+			control_cpu(evsel, idx, PERF_EVENT_IOC_ENABLE);
+	}
+}
+
+/*
+ * An event of a cgroup that is enabled from another CPU has wrong times, such as 0 or those since the boot.
+ * They are right from that CPU's next switch between cgroups on. Seen on 6.12, 6.18 and 7.3.
+ * So each is enabled on its CPU.
+ */
+static int enable_cgroups(struct cgroups_visit visit)
+{
+	struct cpumap *cpus = NULL;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(visit.self->plan->evlist, evsel, i) {
+		struct cpumap *before = cpus;
+
+		if (!is_to_visit(&visit, evsel))
+			continue;
+		if (before && cpumap__equal(before, evsel->cpus))
+			continue;
+		cpus = before ? cpumap__or(before, evsel->cpus) : cpumap__dup(evsel->cpus);
+		cpumap__delete(before);
+		if (!cpus)
+			return -ENOMEM;
+	}
+	if (cpus)
+		cpu_visits__make(cpus, enable_on_cpu, &visit);
+	cpumap__delete(cpus);
+	return 0;
+}
+
+static void control_others(struct counter *self, unsigned long request, bool also_cgroups)
 {
 	struct evsel *evsel;
 	int i;
 
 	evlist__for_each(self->plan->evlist, evsel, i) {
-		if (leads_group(self, evsel) && (!only_new || is_new(evsel)))
+		if (leads_group(self, evsel) && (also_cgroups || !is_in_cgroup(evsel)))
 			control_group(evsel, request);
 	}
-	return 0;
 }
 
 static int plain__enable(struct counter *self)
@@ -377,21 +448,25 @@ static int plain__enable(struct counter *self)
 		plain->exec_enables = false;
 		return 0;
 	}
-	return control_all(self, PERF_EVENT_IOC_ENABLE, false);
+	control_others(self, PERF_EVENT_IOC_ENABLE, false);
+	return enable_cgroups((struct cgroups_visit){.self = self});
 }
 
 static int plain__disable(struct counter *self)
 {
 	to_plain(self)->is_enabled = false;
-	return control_all(self, PERF_EVENT_IOC_DISABLE, false);
+	control_others(self, PERF_EVENT_IOC_DISABLE, true);
+	return 0;
 }
 
-static int plain__set_event(struct counter *self __unused, struct evsel *evsel, bool counts)
+static int plain__set_event(struct counter *self, struct evsel *evsel, bool counts)
 {
 	const struct plain_evsel *priv = evsel->priv;
 
 	if (evsel->state != EVSEL_COUNTING)
 		return 0;
+	if (counts && is_in_cgroup(evsel))
+		return enable_cgroups((struct cgroups_visit){.self = self, .only = priv->group});
 	control_group(priv->group, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 	return 0;
 }
@@ -418,8 +493,9 @@ static int plain__add_cgroups(struct counter *self)
 		give_up_new(self);
 		return 0;
 	}
-	return !err && to_plain(self)->is_enabled ? control_all(self, PERF_EVENT_IOC_ENABLE, true) :
-						    err;
+	return !err && to_plain(self)->is_enabled ?
+		       enable_cgroups((struct cgroups_visit){.self = self, .only_new = true}) :
+		       err;
 }
 
 static int plain__drop_cgroups(struct counter *self)

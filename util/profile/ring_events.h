@@ -22,6 +22,7 @@ struct thread_map;
 struct ring_fd {
 	int fd;
 	int event; /* position in the evlist */
+	int cpu;
 };
 
 struct ring_events {
@@ -31,7 +32,8 @@ struct ring_events {
 	int *owners;		 /* descriptor whose buffer a ring is; -1: none yet */
 	struct cpumap *cpus;
 	struct id_map by_id; /* the kernel's number of an event: position in the evlist */
-	bool hides_modes;    /* the kernel refuses to sample the modes that clocks exclude */
+	bool has_cgroups;
+	bool hides_modes; /* the kernel refuses to sample the modes that clocks exclude */
 };
 
 /* The input of ring_events__open(). */

@@ -35,6 +35,12 @@ static inline bool cgroup__is_counted(const struct cgroup *cgroup)
 	return cgroup->state == CGROUP_LIVE || cgroup->state == CGROUP_GONE;
 }
 
+/* The root of a hierarchy has all tasks, idle ones included. kernfs gives it the first number. */
+static inline bool cgroup__is_root(const struct cgroup *cgroup)
+{
+	return cgroup->id == 1;
+}
+
 struct cgroup_tree;
 
 /* Owns its cgroups. Their addresses stay valid until the list is deleted. */
