@@ -8,6 +8,7 @@
 #include "util/profile/samples.h"
 #include "util/profile/source_text.h"
 #include "util/symbol/image.h"
+#include "util/symbol/image_files.h"
 #include "util/symbol/kallsyms.h"
 #include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_table.h"
@@ -426,7 +427,7 @@ static int find_inlined_in(const struct search *search, const struct annotation_
 		return -1;
 	for (int i = 0; i < nr; i++)
 		positions[i] = hits[i].position;
-	files = symbols__files(image);
+	files = image_files__with_lines(image);
 	(void)symbol_process__lines(symbols__reader(search->symbols), SYMBOL_FILE_LINES, &files,
 				    positions, nr, take_frame, &inlined);
 	return inlined.first;

@@ -4,6 +4,7 @@
 #include "util/lib/util.h"
 #include "util/symbol/bpf_code.h"
 #include "util/symbol/image.h"
+#include "util/symbol/image_files.h"
 #include "util/symbol/kernel_code.h"
 #include "util/symbol/kernel_file.h"
 #include "util/symbol/symbol_process.h"
@@ -183,7 +184,7 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
-		files = symbols__files(image);
+		files = image_files__with_lines(image);
 	if (!err)
 		err = add_notes(code, place, false, reader, &files);
 	return err;

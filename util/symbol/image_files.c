@@ -6,6 +6,7 @@
 #include "util/symbol/build_id.h"
 #include "util/symbol/debuginfod.h"
 #include "util/symbol/image.h"
+#include "util/symbol/package_files.h"
 #include "util/symbol/symbol_process.h"
 
 #include <errno.h>
@@ -182,4 +183,29 @@ int image_files__open_stored(struct image_files *files, struct image *image)
 	image->build_id = id;
 	image->is_described = false;
 	return err;
+}
+
+/* --- files with lines --- */
+
+/* The program names the file, so it is no other than that of the same build, or of no use. */
+static int open_split(void *ctx, const char *path)
+{
+	const struct image *image = ctx;
+	int fd = *path == '/' ? image__open_debug(image, path) : -ENOENT;
+
+	if (fd < 0)
+		pr_verbose("%s: some lines and inlined functions are unknown: %s: %s", image->path,
+			   path, strerror(-fd));
+	return fd;
+}
+
+static int open_packages(void *ctx, int *fds)
+{
+	return package_files__open(ctx, fds);
+}
+
+struct symbol_files image_files__with_lines(const struct image *image)
+{
+	return (struct symbol_files){image->fd,	    image->debug_fd, image->alt_fd,
+				     open_packages, open_split,	     (void *)image};
 }

@@ -8,6 +8,7 @@
 
 struct debuginfod;
 struct image;
+struct symbol_files;
 struct symbol_process;
 
 struct image_files {
@@ -31,5 +32,8 @@ int image_files__describe(const struct image_files *files, struct image *image);
  * Warns once if the image has no build id. Return: 0; -ESTALE: another file; other -errno.
  */
 int image_files__open_stored(struct image_files *files, struct image *image);
+
+/** image_files__with_lines() - the files of an open image that have lines, for symbol_process__lines(); borrowed */
+struct symbol_files image_files__with_lines(const struct image *image);
 
 #endif

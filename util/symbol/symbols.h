@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct symbol_files;
 struct symbol_process;
 struct symbol_table;
 struct symbols;
@@ -204,9 +203,6 @@ const struct image *symbols__open(struct symbols *symbols, int image);
  * Return: borrowed, with its descriptor; NULL with errno: ENOENT: there is none; others.
  */
 const struct image *symbols__open_jit(struct symbols *symbols, int image);
-
-/** symbols__files() - the files of an open image that have lines, for symbol_process__lines(); borrowed */
-struct symbol_files symbols__files(const struct image *image);
 
 /** symbols__nr_lost() - records about mappings that were lost */
 uint64_t symbols__nr_lost(const struct symbols *symbols);

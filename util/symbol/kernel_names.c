@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/symbol/kernel_names.h"
+
+#include "util/lib/msg.h"
+#include "util/lib/util.h"
+#include "util/symbol/kallsyms.h"
+#include "util/symbol/place_table.h"
+
+#include <string.h>
+
+/* Each reading adds some megabytes to the table. */
+#define MAX_READ_AGAIN 16
+
+void kernel_names__read(struct kernel_names *names)
+{
+	names->err = kallsyms__read(&names->table, &names->is_hidden);
+}
+
+void kernel_names__clear(struct kernel_names *names)
+{
+	symbol_table__clear(&names->table);
+}
+
+/* Warn when the first function of the kernel has no name: profiles of user space need none. */
+static void warn_if_hidden(struct kernel_names *names)
+{
+	if (names->is_hidden)
+		pr_warn("functions of the kernel have no names: their addresses are hidden (run as root, or set kernel.kptr_restrict=0 and kernel.perf_event_paranoid=1)");
+	else if (names->err)
+		pr_warn("functions of the kernel have no names: %s/kallsyms: %s", procfs_root(),
+			strerror(-names->err));
+	names->is_hidden = false;
+	names->err = 0;
+}
+
+static int name_place(const struct kernel_names *names, struct place_table *places, int place)
+{
+	uint64_t address = place_table__key(places, place)->offset;
+	const struct symbol *symbol = symbol_table__find(&names->table, address);
+
+	if (!symbol)
+		return 0;
+	return place_table__set_name(places, place, names->table.names + symbol->owner,
+				     symbol_table__name(&names->table, symbol),
+				     address - symbol->start);
+}
+
+/* Return: 0 or -ENOMEM. @has_unknown receives whether some are still without a name. */
+static int name_places(const struct kernel_names *names, struct place_table *places,
+		       const int *numbers, int nr, bool *has_unknown)
+{
+	int err = 0;
+
+	*has_unknown = false;
+	for (int i = 0; i < nr && !err; i++) {
+		if (places->places[numbers[i]].function < 0)
+			err = name_place(names, places, numbers[i]);
+		*has_unknown |= places->places[numbers[i]].function < 0;
+	}
+	return err;
+}
+
+/* Modules and BPF programs without records may have been loaded since the symbols were read. */
+static void read_new_modules(struct kernel_names *names)
+{
+	bool is_hidden;
+
+	if (names->table.nr && names->nr_read_again++ < MAX_READ_AGAIN)
+		(void)kallsyms__read(&names->table, &is_hidden); /* what is there stays */
+}
+
+int kernel_names__resolve(struct kernel_names *names, struct place_table *places,
+			  const int *numbers, int nr)
+{
+	bool has_unknown;
+	int err = name_places(names, places, numbers, nr, &has_unknown);
+
+	if (err || !has_unknown)
+		return err;
+	warn_if_hidden(names);
+	read_new_modules(names);
+	return name_places(names, places, numbers, nr, &has_unknown);
+}
