@@ -114,16 +114,15 @@ int main(int argc, char **argv)
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	int debug_fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	int alt_fd = argc > 3 ? open(argv[3], O_RDONLY | O_CLOEXEC) : -1;
-	const struct symbol_files files = {fd,	       debug_fd, alt_fd, open_packages,
-					   open_split, argv[1]};
+	const struct symbol_files names = {SYMBOL_FILE_ELF, fd, debug_fd, -1, NULL, NULL, NULL};
+	const struct symbol_files lines = {SYMBOL_FILE_LINES, fd,	  debug_fd, alt_fd,
+					   open_packages,     open_split, argv[1]};
 	int err = process && fd >= 0 ? read_addresses(fd) : -EINVAL;
 
 	if (!err)
-		err = symbol_process__name(process, SYMBOL_FILE_ELF, fd, debug_fd, offsets,
-					   nr_answers, take_name, NULL);
+		err = symbol_process__name(process, &names, offsets, nr_answers, take_name, NULL);
 	if (!err)
-		err = symbol_process__lines(process, SYMBOL_FILE_LINES, &files, offsets, nr_answers,
-					    take_line, NULL);
+		err = symbol_process__lines(process, &lines, offsets, nr_answers, take_line, NULL);
 	for (int i = 0; i < nr_answers; i++) {
 		if (!err)
 			print(&answers[i]);

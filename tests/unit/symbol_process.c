@@ -46,6 +46,12 @@ static int find_offset(struct dl_phdr_info *info, size_t size __unused, void *of
 	return 1; /* the first is the program */
 }
 
+/* A file that is read without others. */
+static struct symbol_files alone(enum symbol_file_kind kind, int fd)
+{
+	return (struct symbol_files){.kind = kind, .fd = fd, .debug_fd = -1, .alt_fd = -1};
+}
+
 /* The position of known_function() in the file. */
 static uint64_t known_offset(void)
 {
@@ -117,12 +123,11 @@ static void take(void *ctx, int idx, const char *name, uint64_t offset)
 static void assert_knows(struct symbol_process *process)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const struct symbol_files files = alone(SYMBOL_FILE_ELF, fd);
 	uint64_t addresses[] = {1ULL << 40, known_offset() + 1};
 	struct found found = {};
 
-	assert_int_equal(
-		symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, addresses, 2, take, &found),
-		0);
+	assert_int_equal(symbol_process__name(process, &files, addresses, 2, take, &found), 0);
 	assert_int_equal(found.nr, 1);
 	assert_string_equal(found.name, "known_function");
 	assert_int_equal(found.offset, 1);
@@ -159,9 +164,8 @@ static void assert_has_lines(struct symbol_process *process)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const uint64_t addresses[] = {1ULL << 40, known_offset()};
 	struct found_lines found = {};
-	const struct symbol_files files = {fd, -1, -1, NULL, NULL, NULL};
-	int err = symbol_process__lines(process, SYMBOL_FILE_LINES, &files, addresses, 2,
-					take_frame, &found);
+	const struct symbol_files files = alone(SYMBOL_FILE_LINES, fd);
+	int err = symbol_process__lines(process, &files, addresses, 2, take_frame, &found);
 
 	close(fd);
 	if (err == -ENOSYS || err == -ENODATA)
@@ -187,11 +191,10 @@ static void test_without_libdw_there_are_no_lines(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const struct symbol_files files = {fd, -1, -1, NULL, NULL, NULL};
+	const struct symbol_files files = alone(SYMBOL_FILE_LINES, fd);
 	const uint64_t address = known_offset();
 
-	assert_int_equal(symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
-					       take_frame, NULL),
+	assert_int_equal(symbol_process__lines(process, &files, &address, 1, take_frame, NULL),
 			 -ENOSYS);
 	assert_knows(process);
 	close(fd);
@@ -204,22 +207,19 @@ static void test_many_addresses_keep_their_indices(void **state __unused)
 	struct symbol_process *process = symbol_process__start(false);
 	uint64_t *addresses = calloc(NR, sizeof(*addresses));
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const struct symbol_files files = alone(SYMBOL_FILE_ELF, fd);
 	struct found found = {};
 
 	for (int i = 0; i < NR; i++)
 		addresses[i] = 1ULL << 40;
 	addresses[NR - 2] = known_offset();
-	assert_int_equal(
-		symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, addresses, NR, take, &found),
-		0);
+	assert_int_equal(symbol_process__name(process, &files, addresses, NR, take, &found), 0);
 	assert_int_equal(found.nr, 1);
 	assert_int_equal(found.idx, NR - 2);
 	found.nr = 0;
 	for (int i = 0; i < NR; i++)
 		addresses[i] = known_offset();
-	assert_int_equal(
-		symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, addresses, NR, take, &found),
-		0);
+	assert_int_equal(symbol_process__name(process, &files, addresses, NR, take, &found), 0);
 	assert_int_equal(found.nr, NR);
 	free(addresses);
 	close(fd);
@@ -379,14 +379,14 @@ static void test_damaged_files_have_no_names_and_do_no_harm(void **state __unuse
 
 	for (size_t from = 16; from < 512; from += 8) {
 		int fd = damaged(16 * 1024, from, from + 8, from % 3 ? 0xff : 0x7f);
+		const struct symbol_files files = alone(SYMBOL_FILE_ELF, fd);
 		uint64_t address = known_offset();
 		struct found found = {};
 		struct elf_description file;
 		bool is_debug_file;
 
 		(void)symbol_process__describe(process, fd, -1, &file, &is_debug_file);
-		(void)symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
-					   &found);
+		(void)symbol_process__name(process, &files, &address, 1, take, &found);
 		assert_int_equal(found.nr, 0);
 		close(fd);
 	}
@@ -427,13 +427,12 @@ static void test_a_perf_map_is_read_by_the_worker(void **state __unused)
 {
 	struct symbol_process *process = symbol_process__start(false);
 	int fd = memfd_create("map", 0);
+	const struct symbol_files files = alone(SYMBOL_FILE_PERF_MAP, fd);
 	const uint64_t addresses[] = {0x1008};
 	struct found found = {};
 
 	dprintf(fd, "1000 10 _Z3fooi\n");
-	assert_int_equal(symbol_process__name(process, SYMBOL_FILE_PERF_MAP, fd, -1, addresses, 1,
-					      take, &found),
-			 0);
+	assert_int_equal(symbol_process__name(process, &files, addresses, 1, take, &found), 0);
 	assert_string_equal(found.name, "foo");
 	close(fd);
 	symbol_process__stop(process);
@@ -626,19 +625,18 @@ static int jit_code(struct symbol_process *process, int fd, const uint64_t *addr
 
 static int ask_for(struct symbol_process *process, int fd)
 {
-	const struct symbol_files files = {fd, -1, -1, NULL, NULL, NULL};
+	const struct symbol_files names = alone(SYMBOL_FILE_ELF, fd);
+	const struct symbol_files lines = alone(SYMBOL_FILE_LINES, fd);
+	const struct symbol_files functions = alone(SYMBOL_FILE_FIND, fd);
 	const uint64_t address = known_offset();
 	struct found found = {};
 
 	if (fault == TOO_MANY_NAMES)
-		return symbol_process__name(process, SYMBOL_FILE_ELF, fd, -1, &address, 1, take,
-					    &found);
+		return symbol_process__name(process, &names, &address, 1, take, &found);
 	if (fault == TOO_MANY_LINES || fault == TOO_MANY_SPLITS || fault == SHORT_UNIT)
-		return symbol_process__lines(process, SYMBOL_FILE_LINES, &files, &address, 1,
-					     ignore_line, NULL);
+		return symbol_process__lines(process, &lines, &address, 1, ignore_line, NULL);
 	if (fault == TOO_MANY_PLACES)
-		return symbol_process__find(process, SYMBOL_FILE_FIND, fd, -1, "name", ignore_place,
-					    NULL);
+		return symbol_process__find(process, &functions, "name", ignore_place, NULL);
 	if (fault == TOO_MANY_BYTES)
 		return jit_code(process, fd, &address, 1);
 	return describe(process);
@@ -752,11 +750,10 @@ static void take_number(void *ctx, int idx, const struct symbol_line *line)
 static void assert_lines(struct symbol_process *process, const uint64_t *kinds, const int *lines)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), found[NR_UNITS] = {};
-	const struct symbol_files files = {fd, -1, -1, NULL, open_any, NULL};
+	const struct symbol_files files = {SYMBOL_FILE_LINES, fd, -1, -1, NULL, open_any, NULL};
 
-	assert_int_equal(symbol_process__lines(process, SYMBOL_FILE_LINES, &files, kinds, NR_UNITS,
-					       take_number, found),
-			 0);
+	assert_int_equal(
+		symbol_process__lines(process, &files, kinds, NR_UNITS, take_number, found), 0);
 	assert_memory_equal(found, lines, sizeof(found));
 	close(fd);
 }

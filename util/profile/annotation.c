@@ -209,6 +209,7 @@ static void note_unread(struct search *search, int err)
 static void search_file(struct search *search)
 {
 	const struct image *image = symbols__open(search->symbols, search->image);
+	struct symbol_files files;
 	int err;
 
 	if (!image) {
@@ -216,8 +217,9 @@ static void search_file(struct search *search)
 		search->unread_err = errno;
 		return;
 	}
-	err = symbol_process__find(symbols__reader(search->symbols), SYMBOL_FILE_FIND, image->fd,
-				   image->debug_fd, search->function, take_place, search);
+	files = image_files__read_as(SYMBOL_FILE_FIND, image);
+	err = symbol_process__find(symbols__reader(search->symbols), &files, search->function,
+				   take_place, search);
 	note_unread(search, err);
 }
 
@@ -235,13 +237,14 @@ static void take_jit_place(void *ctx, uint64_t start, uint64_t end, uint64_t cod
 static void search_jit(struct search *search)
 {
 	const struct image *dump = symbols__open_jit(search->symbols, search->image);
+	struct symbol_files files;
 
 	if (!dump || !symbols__start_reader(search->symbols))
 		return;
 	search->path = "[jit]";
-	note_unread(search,
-		    symbol_process__find(symbols__reader(search->symbols), SYMBOL_FILE_JIT_FIND,
-					 dump->fd, -1, search->function, take_jit_place, search));
+	files = image_files__read_as(SYMBOL_FILE_JIT_FIND, dump);
+	note_unread(search, symbol_process__find(symbols__reader(search->symbols), &files,
+						 search->function, take_jit_place, search));
 }
 
 /* "bpf_prog_6deef7357e7b4530_name" is the program "name". */
@@ -427,9 +430,9 @@ static int find_inlined_in(const struct search *search, const struct annotation_
 		return -1;
 	for (int i = 0; i < nr; i++)
 		positions[i] = hits[i].position;
-	files = image_files__with_lines(image);
-	(void)symbol_process__lines(symbols__reader(search->symbols), SYMBOL_FILE_LINES, &files,
-				    positions, nr, take_frame, &inlined);
+	files = image_files__read_as(SYMBOL_FILE_LINES, image);
+	(void)symbol_process__lines(symbols__reader(search->symbols), &files, positions, nr,
+				    take_frame, &inlined);
 	return inlined.first;
 }
 

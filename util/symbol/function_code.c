@@ -53,7 +53,6 @@ static int disassemble(struct function_code *code, const struct code *bytes)
 
 /* Instructions that a request asks about, with the positions in the file. */
 struct question {
-	enum symbol_file_kind names, lines; /* of the file */
 	struct function_code *code;
 	int *instructions;
 	uint64_t *positions;
@@ -92,12 +91,13 @@ static int ask(struct question *question, const struct function_place *place,
 	       struct symbol_process *reader, const struct symbol_files *files)
 {
 	const struct instructions *instructions = &question->code->instructions;
+	struct symbol_files names = *files;
 
+	names.kind = files->kind == SYMBOL_FILE_JIT_LINES ? SYMBOL_FILE_JIT_DUMP : SYMBOL_FILE_ELF;
 	for (int i = 0; i < instructions->nr; i++)
 		question->positions[i] =
 			instructions->list[i].address - place->address + place->start;
-	(void)symbol_process__lines(reader, question->lines, files, question->positions,
-				    instructions->nr, take_line,
+	(void)symbol_process__lines(reader, files, question->positions, instructions->nr, take_line,
 				    question); /* without debug information there are none */
 	for (int i = 0; i < instructions->nr; i++) {
 		if (!instructions->list[i].target)
@@ -106,17 +106,16 @@ static int ask(struct question *question, const struct function_place *place,
 			instructions->list[i].target - place->address + place->start;
 		question->instructions[question->nr++] = i;
 	}
-	(void)symbol_process__name(reader, question->names, files->fd, files->debug_fd,
-				   question->positions, question->nr, take_target, question);
+	(void)symbol_process__name(reader, &names, question->positions, question->nr, take_target,
+				   question);
 	return question->err;
 }
 
-static int add_notes(struct function_code *code, const struct function_place *place, bool is_jit,
+/* @files: as for lines */
+static int add_notes(struct function_code *code, const struct function_place *place,
 		     struct symbol_process *reader, const struct symbol_files *files)
 {
 	struct question question = {
-		.names = is_jit ? SYMBOL_FILE_JIT_DUMP : SYMBOL_FILE_ELF,
-		.lines = is_jit ? SYMBOL_FILE_JIT_LINES : SYMBOL_FILE_LINES,
 		.code = code,
 		.instructions = calloc(code->instructions.nr, sizeof(int)),
 		.positions = calloc(code->instructions.nr, sizeof(uint64_t)),
@@ -184,9 +183,9 @@ int function_code__read_file(struct function_code *code, struct symbols *symbols
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
-		files = image_files__with_lines(image);
+		files = image_files__read_as(SYMBOL_FILE_LINES, image);
 	if (!err)
-		err = add_notes(code, place, false, reader, &files);
+		err = add_notes(code, place, reader, &files);
 	return err;
 }
 
@@ -213,6 +212,7 @@ int function_code__read_jit(struct function_code *code, struct symbols *symbols,
 	const struct image *dump = symbols__open_jit(symbols, place->image);
 	struct code bytes = {.address = place->address, .len = place->end - place->start};
 	void *buf __cleanup(free_ptr) = NULL;
+	struct symbol_files files;
 	int err;
 
 	if (!dump)
@@ -228,8 +228,9 @@ int function_code__read_jit(struct function_code *code, struct symbols *symbols,
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err)
-		err = add_notes(code, place, true, symbols__reader(symbols),
-				&(struct symbol_files){dump->fd, -1, -1, NULL, NULL, NULL});
+		files = image_files__read_as(SYMBOL_FILE_JIT_LINES, dump);
+	if (!err)
+		err = add_notes(code, place, symbols__reader(symbols), &files);
 	return err;
 }
 
@@ -276,6 +277,8 @@ static int read_kernel_bytes(const struct kernel_file *file, const struct functi
 static int read_kernel(struct function_code *code, const struct kernel_file *file,
 		       struct symbol_process *reader, const struct function_place *place)
 {
+	const struct symbol_files files = {
+		.kind = SYMBOL_FILE_LINES, .fd = file->fd, .debug_fd = -1, .alt_fd = -1};
 	struct code bytes = native_code(place);
 	void *buf __cleanup(free_ptr) = NULL;
 	int err;
@@ -289,8 +292,7 @@ static int read_kernel(struct function_code *code, const struct kernel_file *fil
 	if (!err)
 		err = disassemble(code, &bytes);
 	if (!err && file->fd >= 0)
-		err = add_notes(code, place, false, reader,
-				&(struct symbol_files){file->fd, -1, -1, NULL, NULL, NULL});
+		err = add_notes(code, place, reader, &files);
 	return err;
 }
 

@@ -7,7 +7,6 @@
 #include "util/symbol/debuginfod.h"
 #include "util/symbol/image.h"
 #include "util/symbol/package_files.h"
-#include "util/symbol/symbol_process.h"
 
 #include <errno.h>
 #include <string.h>
@@ -185,7 +184,7 @@ int image_files__open_stored(struct image_files *files, struct image *image)
 	return err;
 }
 
-/* --- files with lines --- */
+/* --- files of requests --- */
 
 /* The program names the file, so it is no other than that of the same build, or of no use. */
 static int open_split(void *ctx, const char *path)
@@ -204,8 +203,15 @@ static int open_packages(void *ctx, int *fds)
 	return package_files__open(ctx, fds);
 }
 
-struct symbol_files image_files__with_lines(const struct image *image)
+struct symbol_files image_files__read_as(enum symbol_file_kind kind, const struct image *image)
 {
-	return (struct symbol_files){image->fd,	    image->debug_fd, image->alt_fd,
-				     open_packages, open_split,	     (void *)image};
+	return (struct symbol_files){
+		.kind = kind,
+		.fd = image->fd,
+		.debug_fd = image->debug_fd,
+		.alt_fd = image->alt_fd,
+		.open_packages = open_packages,
+		.open_split = open_split,
+		.ctx = (void *)image,
+	};
 }

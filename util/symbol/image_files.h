@@ -4,12 +4,12 @@
 
 /* The files of an image: its own, and those with its debug information, each checked by its build id. */
 
+#include "util/symbol/symbol_process.h"
+
 #include <stdbool.h>
 
 struct debuginfod;
 struct image;
-struct symbol_files;
-struct symbol_process;
 
 struct image_files {
 	struct symbol_process *reader; /* NULL: could not be started */
@@ -33,7 +33,7 @@ int image_files__describe(const struct image_files *files, struct image *image);
  */
 int image_files__open_stored(struct image_files *files, struct image *image);
 
-/** image_files__with_lines() - the files of an open image that have lines, for symbol_process__lines(); borrowed */
-struct symbol_files image_files__with_lines(const struct image *image);
+/** image_files__read_as() - the files of an open image, for requests to the confined process; borrowed */
+struct symbol_files image_files__read_as(enum symbol_file_kind kind, const struct image *image);
 
 #endif

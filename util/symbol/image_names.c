@@ -84,7 +84,7 @@ static int ask_lines(struct image_names *names, enum symbol_file_kind kind, stru
 		     const int *places, int nr)
 {
 	struct answers answers = {names, places, .first = names->done};
-	const struct symbol_files files = image_files__with_lines(image);
+	const struct symbol_files files = image_files__read_as(kind, image);
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 	int err;
 
@@ -93,7 +93,7 @@ static int ask_lines(struct image_names *names, enum symbol_file_kind kind, stru
 	for (int i = 0; i < nr; i++)
 		addresses[i] = position(names, image, places[i]) -
 			       place_table__key(names->places, places[i])->is_return;
-	err = symbol_process__lines(names->files->reader, kind, &files, addresses, nr, take_line,
+	err = symbol_process__lines(names->files->reader, &files, addresses, nr, take_line,
 				    &answers);
 	if (err)
 		warn_of_lines(names, image, err);
@@ -122,14 +122,15 @@ static int ask_names(struct image_names *names, enum symbol_file_kind kind,
 		     const struct image *image, const int *places, int nr, int *err)
 {
 	struct answers answers = {names, places, .first = names->done};
+	const struct symbol_files files = image_files__read_as(kind, image);
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 
 	if (!addresses)
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++)
 		addresses[i] = position(names, image, places[i]);
-	*err = symbol_process__name(names->files->reader, kind, image->fd, image->debug_fd,
-				    addresses, nr, take_name, &answers);
+	*err = symbol_process__name(names->files->reader, &files, addresses, nr, take_name,
+				    &answers);
 	return answers.err;
 }
 

@@ -67,6 +67,7 @@ static void take_text(void *ctx, uint64_t start, uint64_t end __unused, uint64_t
 
 void kernel_file__open(struct kernel_file *file, struct symbol_process *reader)
 {
+	struct symbol_files files = {.kind = SYMBOL_FILE_FIND, .debug_fd = -1, .alt_fd = -1};
 	struct build_id id;
 
 	*file = (struct kernel_file){.fd = -1};
@@ -74,11 +75,10 @@ void kernel_file__open(struct kernel_file *file, struct symbol_process *reader)
 	kallsyms__text(&file->start, &file->end);
 	if (!id.len || !file->start)
 		return;
-	file->fd = find_file(&id, reader);
+	files.fd = file->fd = find_file(&id, reader);
 	/* The kernel may be elsewhere in memory than in the file. */
 	if (file->fd >= 0)
-		(void)symbol_process__find(reader, SYMBOL_FILE_FIND, file->fd, -1, "_text",
-					   take_text, file);
+		(void)symbol_process__find(reader, &files, "_text", take_text, file);
 	if (!file->position)
 		kernel_file__close(file);
 }

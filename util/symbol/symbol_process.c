@@ -728,21 +728,25 @@ static int ask_of_each(struct symbol_process *process, const struct symbol_files
 	return err;
 }
 
-int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
-			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx)
+int symbol_process__name(struct symbol_process *process, const struct symbol_files *files,
+			 const uint64_t *addresses, int nr, name_fn fn, void *ctx)
 {
-	struct question question = {.kind = kind, .fds = {fd, debug_fd, -1}, .fn = fn, .ctx = ctx};
+	struct question question = {
+		.kind = files->kind,
+		.fds = {files->fd, files->debug_fd, -1},
+		.fn = fn,
+		.ctx = ctx,
+	};
 
 	return ask_of_each(process, NULL, &question, addresses, nr);
 }
 
-int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind kind,
-			  const struct symbol_files *files, const uint64_t *addresses, int nr,
-			  line_fn fn, void *ctx)
+int symbol_process__lines(struct symbol_process *process, const struct symbol_files *files,
+			  const uint64_t *addresses, int nr, line_fn fn, void *ctx)
 {
 	bool has_debug = files->debug_fd >= 0;
 	struct question question = {
-		.kind = kind,
+		.kind = files->kind,
 		/* A file is not its own debug file, so it fills the place of a missing one. */
 		.fds = {files->fd, has_debug ? files->debug_fd : files->fd, files->alt_fd},
 		.line_fn = fn,
@@ -752,13 +756,13 @@ int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind 
 	return ask_of_each(process, files, &question, addresses, nr);
 }
 
-int symbol_process__find(struct symbol_process *process, enum symbol_file_kind kind, int fd,
-			 int debug_fd, const char *name, place_fn fn, void *ctx)
+int symbol_process__find(struct symbol_process *process, const struct symbol_files *files,
+			 const char *name, place_fn fn, void *ctx)
 {
 	uint64_t words[SYMBOL_MAX_NAME / sizeof(uint64_t) + 1] = {};
 	const struct question question = {
-		.kind = kind,
-		.fds = {fd, debug_fd, -1},
+		.kind = files->kind,
+		.fds = {files->fd, files->debug_fd, -1},
 		.addresses = words,
 		.nr = ARRAY_SIZE(words),
 		.place_fn = fn,

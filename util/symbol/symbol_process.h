@@ -66,19 +66,35 @@ void symbol_process__watch(struct symbol_process *process, void (*fn)(void *ctx)
 int symbol_process__describe(struct symbol_process *process, int fd, int debug_fd,
 			     struct elf_description *file, bool *is_debug_file);
 
+#define SYMBOL_MAX_PACKAGES 8
+
+/* Files that are read together, and how. Descriptors but the first are -1 if there is no such file. */
+struct symbol_files {
+	enum symbol_file_kind kind;
+	int fd;
+	int debug_fd; /* with the debug information */
+	int alt_fd;   /* with debug information that it shares with other files; only for lines */
+	/*
+	 * For lines: open packages of files with functions, the best first, and such a file by its name. NULL: there are none.
+	 * Return: the number of descriptors; a descriptor or -errno.
+	 */
+	int (*open_packages)(void *ctx, int *fds);
+	int (*open_split)(void *ctx, const char *path);
+	void *ctx;
+};
+
 /* name_fn - gets the name of an address: @offset of it in the function. @name ends with a NUL. */
 typedef void (*name_fn)(void *ctx, int idx, const char *name, uint64_t offset);
 
 /**
  * symbol_process__name() - find the names of addresses
- * @kind: SYMBOL_FILE_ELF, SYMBOL_FILE_PERF_MAP or SYMBOL_FILE_JIT_DUMP
- * @debug_fd: the file with the debug information; -1: none
+ * @files: SYMBOL_FILE_ELF, SYMBOL_FILE_PERF_MAP or SYMBOL_FILE_JIT_DUMP
  * @fn: is called for each address that has a name; more than once if a worker died meanwhile
  *
  * Return: as symbol_process__describe().
  */
-int symbol_process__name(struct symbol_process *process, enum symbol_file_kind kind, int fd,
-			 int debug_fd, const uint64_t *addresses, int nr, name_fn fn, void *ctx);
+int symbol_process__name(struct symbol_process *process, const struct symbol_files *files,
+			 const uint64_t *addresses, int nr, name_fn fn, void *ctx);
 
 /* A function at an address, as in symbol_wire.h. The texts end with a NUL; unknown ones are empty. */
 struct symbol_line {
@@ -90,47 +106,30 @@ struct symbol_line {
 /* line_fn - gets a frame of an address */
 typedef void (*line_fn)(void *ctx, int idx, const struct symbol_line *line);
 
-#define SYMBOL_MAX_PACKAGES 8
-
-/* Descriptors. The second and third are -1 if there is no such file. */
-struct symbol_files {
-	int fd;
-	int debug_fd; /* with the debug information */
-	int alt_fd;   /* with debug information that it shares with other files */
-	/*
-	 * Open packages of files with functions, the best first, and such a file by its name. NULL: there are none.
-	 * Return: the number of descriptors; a descriptor or -errno.
-	 */
-	int (*open_packages)(void *ctx, int *fds);
-	int (*open_split)(void *ctx, const char *path);
-	void *ctx;
-};
-
 /**
  * symbol_process__lines() - find the source lines of addresses, and the functions inlined there
- * @kind: SYMBOL_FILE_LINES or SYMBOL_FILE_JIT_LINES
+ * @files: SYMBOL_FILE_LINES or SYMBOL_FILE_JIT_LINES
  * @fn: is called for each frame, outermost first; more than once if a worker died meanwhile
  *
  * Return: as symbol_process__describe(); -ENOSYS: there is no libdw; -ENODATA: the file has no debug
  * information.
  */
-int symbol_process__lines(struct symbol_process *process, enum symbol_file_kind kind,
-			  const struct symbol_files *files, const uint64_t *addresses, int nr,
-			  line_fn fn, void *ctx);
+int symbol_process__lines(struct symbol_process *process, const struct symbol_files *files,
+			  const uint64_t *addresses, int nr, line_fn fn, void *ctx);
 
 /* place_fn - gets the members of struct symbol_place */
 typedef void (*place_fn)(void *ctx, uint64_t start, uint64_t end, uint64_t address);
 
 /**
  * symbol_process__find() - find the functions of a name in a file
- * @kind: SYMBOL_FILE_FIND or SYMBOL_FILE_JIT_FIND
+ * @files: SYMBOL_FILE_FIND or SYMBOL_FILE_JIT_FIND
  * @name: as in the symbol table, or as it is printed; longer ones than SYMBOL_MAX_NAME are not found
  * @fn: is called for each; more than once if a worker died meanwhile
  *
  * Return: as symbol_process__describe().
  */
-int symbol_process__find(struct symbol_process *process, enum symbol_file_kind kind, int fd,
-			 int debug_fd, const char *name, place_fn fn, void *ctx);
+int symbol_process__find(struct symbol_process *process, const struct symbol_files *files,
+			 const char *name, place_fn fn, void *ctx);
 
 /**
  * symbol_process__jit_code() - copy functions out of a jitdump

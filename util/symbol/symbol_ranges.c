@@ -3,6 +3,7 @@
 
 #include "util/lib/address_ranges.h"
 #include "util/lib/util.h"
+#include "util/symbol/image_files.h"
 #include "util/symbol/maps.h"
 #include "util/symbol/process_table.h"
 #include "util/symbol/symbol_process.h"
@@ -76,14 +77,18 @@ static void add_place(void *ctx, uint64_t start, uint64_t end, uint64_t address 
 static void find_places(const struct search *search, int image, struct places *places)
 {
 	struct image *file = &search->table.images[image];
-	struct symbol_process *reader = symbols__reader(search->symbols);
+	struct symbol_files files;
 
 	places->is_known = true;
-	if (!search->wanted->function)
+	if (!search->wanted->function) {
 		add_place(places, 0, UINT64_MAX, 0);
-	else if (!symbols__describe(search->symbols, file))
-		(void)symbol_process__find(reader, SYMBOL_FILE_FIND, file->fd, file->debug_fd,
-					   search->wanted->function, add_place, places);
+		return;
+	}
+	if (symbols__describe(search->symbols, file))
+		return;
+	files = image_files__read_as(SYMBOL_FILE_FIND, file);
+	(void)symbol_process__find(symbols__reader(search->symbols), &files,
+				   search->wanted->function, add_place, places);
 }
 
 /* @place: positions in the file */
