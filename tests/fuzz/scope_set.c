@@ -255,11 +255,11 @@ static void add_sums(const struct scope_tables *c, int scope_set)
 	}
 	for (int slot = 0; slot < 8; slot++) {
 		int event = scope_set__event(c, scope_set, slot);
+		const struct cpu_event at = {event, slot % NR_CPUS, &seq};
 
 		assert(event < SET_EVENTS);
 		if (event >= 0 && !scope_set__is_given_up(&view, scope_set))
-			(void)scope_set__add_sum(c, &view, scope_set, event, slot % NR_CPUS, &seq,
-						 &total);
+			(void)scope_set__add_sum(c, &view, scope_set, &at, &total);
 	}
 	(void)scope_set__end_read(c, &view);
 }

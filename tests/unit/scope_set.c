@@ -299,9 +299,12 @@ static __u64 sum_of(struct world *world, int scope_set, int slot)
 	const struct scope_sets_view view = {};
 	struct sum total = {};
 
-	for (int cpu = 0; cpu < NR_CPUS; cpu++)
-		scope_set__add_sum(&world->c, &view, scope_set,
-				   scope_set__event(&world->c, scope_set, slot), cpu, &seq, &total);
+	for (int cpu = 0; cpu < NR_CPUS; cpu++) {
+		const struct cpu_event at = {scope_set__event(&world->c, scope_set, slot), cpu,
+					     &seq};
+
+		scope_set__add_sum(&world->c, &view, scope_set, &at, &total);
+	}
 	return total.counter;
 }
 

@@ -189,11 +189,10 @@ static void large_sets_use_all_of_a_chunk(void **state)
 	assert_int_equal(scope_set__merge_into(&world->c, scope_set[1], scope_set[2]), 0);
 	scope_set__begin_read(&world->c, &view);
 	for (int event = 0; event < nr; event++) {
+		const struct cpu_event at = {event, 1, &seq};
 		struct sum sum = {};
 
-		assert_int_equal(
-			scope_set__add_sum(&world->c, &view, scope_set[2], event, 1, &seq, &sum),
-			0);
+		assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set[2], &at, &sum), 0);
 		assert_int_equal(sum.counter, 3000 + 3 * event);
 	}
 }

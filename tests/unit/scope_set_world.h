@@ -354,8 +354,11 @@ static inline struct sum total(const struct world *world, int scope, int slot)
 			continue;
 		event = scope_set__event(&world->c, i, slot);
 		assert_return_code(event, 0);
-		for (int cpu = 0; cpu < NR_CPUS; cpu++)
-			scope_set__add_sum(&world->c, &view, i, event, cpu, &seq, &sum);
+		for (int cpu = 0; cpu < NR_CPUS; cpu++) {
+			const struct cpu_event at = {event, cpu, &seq};
+
+			scope_set__add_sum(&world->c, &view, i, &at, &sum);
+		}
 	}
 	assert_true(scope_set__end_read(&world->c, &view));
 	return sum;

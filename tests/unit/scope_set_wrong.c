@@ -62,6 +62,7 @@ static void ids_out_of_range_are_ignored(void **state)
 	struct scope_sets_view view;
 	struct sum sum = {};
 	const __u64 seq = 0;
+	const struct cpu_event at = {3, 0, &seq};
 
 	world->scope_set[scope_set].set = ~0U;
 	assert_int_equal(scope_set__event(&world->c, scope_set, 0), -1);
@@ -71,9 +72,9 @@ static void ids_out_of_range_are_ignored(void **state)
 	/* Its cell is beyond all chunks, and then beyond its own chunk. */
 	world->scope_set[scope_set].cell = ~0U;
 	scope_set__begin_read(&world->c, &view);
-	assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set, 3, 0, &seq, &sum), 0);
+	assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set, &at, &sum), 0);
 	world->scope_set[scope_set].cell = CHUNK_CELLS - 1;
-	assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set, 3, 0, &seq, &sum), 0);
+	assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set, &at, &sum), 0);
 	assert_int_equal(scope_set__merge_into(&world->c, scope_set, 0), 0);
 }
 
@@ -98,13 +99,13 @@ static void a_cpu_that_stays_in_a_change_is_an_error(void **state)
 	struct world *world = *state;
 	int scope_set = with(world, 0, add_scope(world, 1, true));
 	const __u64 seq = 1;
+	const struct cpu_event at = {0, 0, &seq};
 	struct scope_sets_view view;
 	struct sum sum = {};
 
 	alarm(SECONDS);
 	scope_set__begin_read(&world->c, &view);
-	assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set, 0, 0, &seq, &sum),
-			 -EAGAIN);
+	assert_int_equal(scope_set__add_sum(&world->c, &view, scope_set, &at, &sum), -EAGAIN);
 	assert_int_equal(sum.counter, 0);
 	alarm(0);
 }

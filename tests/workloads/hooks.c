@@ -44,14 +44,18 @@ static const struct sockaddr_in any_port = {
 
 /* --- attaching: 0, or -1 and errno --- */
 
-/* Create a link. Uses a struct of its own, since the headers' union lacks some of the kinds. */
-static int link_to(struct hook_state *state, int target, int type, __u32 flags, __u32 first,
-		   __u32 second, __u32 third)
+/*
+ * Create a link. Uses a struct of its own, since the headers' union lacks some of the kinds.
+ * @more: three numbers that only some kinds have; NULL: none
+ */
+static int link_to(struct hook_state *state, int target, int type, __u32 flags, const __u32 *more)
 {
 	struct {
 		__u32 prog, target, type, flags, more[12];
-	} attr = {state->prog, target, type, flags, {first, second, third}};
+	} attr = {state->prog, target, type, flags, {}};
 
+	if (more)
+		memcpy(attr.more, more, 3 * sizeof(*more));
 	state->link = syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 	return state->link < 0 ? -1 : 0;
 }
@@ -69,14 +73,16 @@ static int bound_socket(int type)
 static int at_loopback(struct hook_state *state, int type)
 {
 	state->fd = bound_socket(SOCK_DGRAM);
-	return link_to(state, LOOPBACK, type, type == BPF_XDP ? 2 /* XDP_FLAGS_SKB_MODE */ : 0, 0,
-		       0, 0);
+	return link_to(state, LOOPBACK, type, type == BPF_XDP ? 2 /* XDP_FLAGS_SKB_MODE */ : 0,
+		       NULL);
 }
 
 static int at_netfilter(struct hook_state *state, int type)
 {
+	static const __u32 ipv4_local_in[3] = {2, 1, 100};
+
 	state->fd = bound_socket(SOCK_DGRAM);
-	return link_to(state, 0, type, 0, 2 /* IPv4 */, 1 /* LOCAL_IN */, 100);
+	return link_to(state, 0, type, 0, ipv4_local_in);
 }
 
 static int at_namespace(struct hook_state *state, int type)
@@ -84,7 +90,7 @@ static int at_namespace(struct hook_state *state, int type)
 	int target = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), err;
 
 	state->fd = bound_socket(SOCK_DGRAM);
-	err = link_to(state, target, type, 0, 0, 0, 0);
+	err = link_to(state, target, type, 0, NULL);
 	close(target);
 	return err;
 }
@@ -111,7 +117,7 @@ static int at_cgroup(struct hook_state *state, int type)
 	enter_cgroup(CGROUP);
 	state->fd = bound_socket(SOCK_DGRAM);
 	target = open(CGROUP, O_RDONLY | O_CLOEXEC);
-	err = link_to(state, target, type, 0, 0, 0, 0);
+	err = link_to(state, target, type, 0, NULL);
 	close(target);
 	return err;
 }
@@ -169,7 +175,7 @@ static int at_task_rename(struct hook_state *state, int type)
 
 static int at_iterator(struct hook_state *state, int type)
 {
-	return link_to(state, 0, type, 0, 0, 0, 0);
+	return link_to(state, 0, type, 0, NULL);
 }
 
 static int at_event(struct hook_state *state, struct perf_event_attr *attr)

@@ -110,12 +110,18 @@ static void *missing_page(void)
 	return page;
 }
 
-static void run(int fd, unsigned long times, int argc, char **argv, int is_sleepy, int timer,
-		void *page)
+struct pace {
+	int is_sleepy; /* sleep after each execution */
+	int timer;     /* to read after each; -1: none */
+	void *page;    /* to drop before each; NULL: none */
+};
+
+static void run(int fd, unsigned long times, int argc, char **argv, const struct pace *pace)
 {
 	union bpf_attr attr = {};
 	static char packet[64], out[256];
-	__u64 args[12] = {number(argc, argv, 2, 0), (unsigned long)(page ? page : packet)};
+	__u64 args[12] = {number(argc, argv, 2, 0),
+			  (unsigned long)(pace->page ? pace->page : packet)};
 
 	attr.test.prog_fd = fd;
 	switch (type_of(fd)) {
@@ -141,14 +147,15 @@ static void run(int fd, unsigned long times, int argc, char **argv, int is_sleep
 		attr.test.repeat = 1;
 	}
 	for (unsigned long i = 0; i < times; i++) {
-		if (page)
-			madvise(page, 4096, MADV_DONTNEED);
+		if (pace->page)
+			madvise(pace->page, 4096, MADV_DONTNEED);
 		if (bpf(BPF_PROG_TEST_RUN, &attr))
 			die("test run %lu", i);
-		if (is_sleepy)
+		if (pace->is_sleepy)
 			usleep(1);
 		/* The timer must be read before it fires again. */
-		if (timer >= 0 && read(timer, out, sizeof(__u64)) < 0 && errno != EAGAIN)
+		if (pace->timer >= 0 && read(pace->timer, out, sizeof(__u64)) < 0 &&
+		    errno != EAGAIN)
 			die("timer");
 	}
 }
@@ -157,6 +164,7 @@ static void run(int fd, unsigned long times, int argc, char **argv, int is_sleep
 static double least_ns(int fd, unsigned long times, int argc, char **argv, void *page)
 {
 	const unsigned long parts = 50, each = times / parts;
+	const struct pace pace = {.timer = -1, .page = page};
 	double least = 0;
 
 	usage_unless(each, "-t PATH TIMES, at least 50");
@@ -164,7 +172,7 @@ static double least_ns(int fd, unsigned long times, int argc, char **argv, void 
 		__u64 begin = now_ns();
 		double ns;
 
-		run(fd, each, argc, argv, 0, -1, page);
+		run(fd, each, argc, argv, &pace);
 		ns = (double)(now_ns() - begin) / each;
 		if (!part || ns < least)
 			least = ns;
@@ -199,9 +207,9 @@ int main(int argc, char **argv)
 {
 	union bpf_attr attr = {};
 	const char *tracepoint = NULL;
-	int option, is_timed = 0, without_btf = 0, is_sleepy = 0, timer = -1, fd;
+	int option, is_timed = 0, without_btf = 0, fd;
 	unsigned long times, us = 0;
-	void *page = NULL;
+	struct pace pace = {.timer = -1};
 
 	while ((option = getopt(argc, argv, "+ta:i:sfn")) != -1) {
 		switch (option) {
@@ -215,13 +223,13 @@ int main(int argc, char **argv)
 			us = strtoul(optarg, NULL, 0);
 			break;
 		case 's':
-			is_sleepy = 1;
+			pace.is_sleepy = 1;
 			break;
 		case 'n':
 			without_btf = 1;
 			break;
 		case 'f':
-			page = missing_page();
+			pace.page = missing_page();
 			break;
 		default:
 			argc = 0;
@@ -243,10 +251,10 @@ int main(int argc, char **argv)
 	if (tracepoint)
 		attach(fd, tracepoint);
 	if (us)
-		timer = start_timer(us);
+		pace.timer = start_timer(us);
 	if (is_timed)
-		printf("%.1f\n", least_ns(fd, times, argc, argv, page));
+		printf("%.1f\n", least_ns(fd, times, argc, argv, pace.page));
 	else
-		run(fd, times, argc, argv, is_sleepy, timer, page);
+		run(fd, times, argc, argv, &pace);
 	return 0;
 }

@@ -420,12 +420,12 @@ static void add_carry(struct sum *to, const struct cells *cells, __u32 copy, __u
 }
 
 int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_view *view,
-		       int scope_set, int event, int cpu, const __u64 *seq, struct sum *total)
+		       int scope_set, const struct cpu_event *at, struct sum *total)
 {
-	const struct cells cells = cells_of(c, scope_set, cpu);
+	const struct cells cells = cells_of(c, scope_set, at->cpu);
 	bool is_into = view->merge && MERGE_INTO(view->merge) == (__u32)scope_set;
 	__u32 carry = is_into ? MERGE_COPY(view->merge) : cells.carry,
-	      cell = cell_of(&cells, event);
+	      cell = cell_of(&cells, at->event);
 	struct seq_wait wait = {};
 	__u64 before;
 	struct sum now;
@@ -433,10 +433,10 @@ int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_vie
 	if (cells.err)
 		return -ENOMEM;
 	for (;;) {
-		before = __atomic_load_n(seq, __ATOMIC_ACQUIRE);
+		before = __atomic_load_n(at->seq, __ATOMIC_ACQUIRE);
 		now = *(const volatile struct sum *)&cells.block->cell[cell];
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && __atomic_load_n(seq, __ATOMIC_RELAXED) == before)
+		if (!(before & 1) && __atomic_load_n(at->seq, __ATOMIC_RELAXED) == before)
 			break;
 		if (!seq_wait__more(&wait))
 			return -EAGAIN;

@@ -101,14 +101,20 @@ bool scope_set__end_read(const struct scope_tables *c, const struct scope_sets_v
 /** scope_set__is_given_up() - whether a scope set has to be left out of a reading */
 bool scope_set__is_given_up(const struct scope_sets_view *view, int scope_set);
 
+/* An event on a CPU. */
+struct cpu_event {
+	int event; /* as from scope_set__event() */
+	int cpu;
+	const __u64
+		*seq; /* the CPU's sequence count (cpu_state.seq): torn triples are read again */
+};
+
 /**
  * scope_set__add_sum() - add what a scope set counted of one event on one CPU
- * @event: as from scope_set__event()
- * @seq: the CPU's sequence count (cpu_state.seq): torn triples are read again
  *
  * Return: 0; -ENOMEM when the sums cannot be mapped; -EAGAIN: the CPU is always in the middle of a change.
  */
 int scope_set__add_sum(const struct scope_tables *c, const struct scope_sets_view *view,
-		       int scope_set, int event, int cpu, const __u64 *seq, struct sum *total);
+		       int scope_set, const struct cpu_event *at, struct sum *total);
 
 #endif

@@ -70,15 +70,14 @@ static int add_scope_set(struct bperf_rows *scopes, const struct scope_sets_view
 		int pos = scope_set__event(tables, scope_set, scopes->events[event].slot);
 
 		for (int cpu = 0; pos >= 0 && cpu < nr_cpus; cpu++) {
+			const struct cpu_event at = {pos, cpu, bperf_leader__seq(leader, cpu)};
 			struct counts_values now;
 			struct sum sum = {};
 			int err;
 
 			if (scopes->is_summed && !scopes->is_summed[cpu])
 				continue;
-			err = scope_set__add_sum(tables, view, scope_set, pos, cpu,
-						 bperf_leader__seq(leader, cpu), &sum);
-
+			err = scope_set__add_sum(tables, view, scope_set, &at, &sum);
 			if (err)
 				return err;
 			now = (struct counts_values){sum.counter, sum.enabled_ns, sum.running_ns};
