@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/changes.h"
 #include "util/lib/address_ranges.h"
 #include "util/sample/sample_account.h"
 #include "util/sample/sample_collect.h"
@@ -18,29 +19,9 @@
 #include "util/sample/sample_rate.h"
 #include "util/sample/sampler_internal.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define NR_CPUS	   2
 #define NR_EVENTS  2
 #define NR_SINGLES 8
-
-/* One change: a word of a table, by its place, and its new value. */
-struct change {
-	uint16_t at;
-	uint8_t table;
-	uint8_t is_wide; /* all bits of the value, not just its lower byte, are meant */
-	uint32_t value;
-};
-
-/* An operation. It has the size of a change, so that the input can mix both. */
-struct op {
-	uint8_t what;
-	uint8_t nr;
-	uint16_t a;
-	uint32_t b;
-};
-
-static_assert(sizeof(struct change) == 8 && sizeof(struct op) == 8, "as read from the input");
 
 /* Each has a heap block of its own, so that the sanitizer finds accesses behind its end. */
 static struct {
@@ -53,9 +34,6 @@ static struct {
 static struct sampler sampler;
 static struct sampled_event events[NR_EVENTS];
 
-static const struct change *changes;
-static size_t nr_changes, next_change;
-
 /* --- changes --- */
 
 static uint64_t *word_of(void *table, size_t size, uint32_t at)
@@ -66,40 +44,35 @@ static uint64_t *word_of(void *table, size_t size, uint32_t at)
 /* Return: the word of a change. Rows are hit with all of their words, and most other tables at their front. */
 static uint64_t *find_word(const struct change *change)
 {
-	struct sample_table *table = &memory.tables[change->at % NR_CPUS];
+	struct sample_table *table = &memory.tables[change->entry % NR_CPUS];
 
 	switch (change->table % 8) {
 	case 0:
-		return word_of(memory.plan, sizeof(*memory.plan), change->at);
+		return word_of(memory.plan, sizeof(*memory.plan), change->entry);
 	case 1:
-		return word_of(&memory.plan->ranges.half[change->at % 2],
-			       sizeof(memory.plan->ranges.half[0]), change->at / 2);
+		return word_of(&memory.plan->ranges.half[change->entry % 2],
+			       sizeof(memory.plan->ranges.half[0]), change->entry / 2);
 	case 2:
-		return word_of(memory.cpus, sizeof(*memory.cpus), change->at);
+		return word_of(memory.cpus, sizeof(*memory.cpus), change->entry);
 	case 3:
-		return (uint64_t *)&memory.cpus[change->at % NR_CPUS].head;
+		return (uint64_t *)&memory.cpus[change->entry % NR_CPUS].head;
 	case 4:
-		return word_of(memory.tables, sizeof(*memory.tables), change->at);
+		return word_of(memory.tables, sizeof(*memory.tables), change->entry);
 	case 5:
 		return word_of(memory.records, 2 * NR_CPUS * NR_SINGLES * sizeof(*memory.records),
-			       change->at);
+			       change->entry);
 	default:
-		return word_of(&table->rows[change->at / 2 % 2][change->at / 4 % 16],
-			       sizeof(table->rows[0][0]), change->at / 64);
+		return word_of(&table->rows[change->entry / 2 % 2][change->entry / 4 % 16],
+			       sizeof(table->rows[0][0]), change->entry / 64);
 	}
 }
 
+/* The field tells whether all bits of the value are meant, or its lowest byte. */
 static void apply(const struct change *change)
 {
-	uint64_t value = change->is_wide % 2 ? change->value * 0x100000001ULL : change->value % 256;
+	uint64_t value = change->field % 2 ? change->value * 0x100000001ULL : change->value % 256;
 
 	__atomic_store_n(find_word(change), value, __ATOMIC_RELAXED);
-}
-
-static void change_one(void)
-{
-	if (nr_changes)
-		apply(&changes[next_change++ % nr_changes]);
 }
 
 static void *change_at_any_time(void *arg)
@@ -220,26 +193,10 @@ static void make_memory(void)
 	assert(!pthread_create(&thread, NULL, change_at_any_time, NULL));
 }
 
-/* Use half of the input as changes of the memory, the other half as operations. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void begin(void)
 {
-	size_t nr = size / sizeof(struct op), nr_ops = nr / 2;
-	struct op *copy = malloc(nr * sizeof(*copy) + 1);
-
-	assert(copy);
-	memcpy(copy, data, nr * sizeof(*copy));
 	if (!memory.plan)
 		make_memory();
 	for (int cpu = 0; cpu < NR_CPUS; cpu++)
 		memory.cpus[cpu].head = 2 * STORE_WORDS;
-	changes = (const struct change *)(copy + nr_ops);
-	nr_changes = nr - nr_ops;
-	next_change = 0;
-	for (size_t i = 0; i < nr_changes; i += 2)
-		change_one();
-	for (size_t i = 0; i < nr_ops; i++)
-		work(&copy[i]);
-	nr_changes = 0;
-	free(copy);
-	return 0;
 }

@@ -12,34 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/changes.h"
 #include "util/bperf/prog_columns.h"
 #include "util/bperf/registry.h"
 #include "util/bperf/event_set.h"
 #include "util/bperf/scope_set.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define NR_CPUS	   2
 #define NR_CHUNKS  3
 #define NR_CARRIES 4 /* for some of the cells */
-
-/* One change: the table, entry and field of the word to change. */
-struct change {
-	uint8_t table;
-	uint8_t field; /* word in the entry */
-	uint16_t entry;
-	uint32_t value;
-};
-
-/* An operation. It has the size of a change, so that the input can mix both. */
-struct op {
-	uint8_t what;
-	uint8_t nr;
-	uint16_t a;
-	uint32_t b;
-};
-
-static_assert(sizeof(struct change) == 8 && sizeof(struct op) == 8, "as read from the input");
 
 /* The tables. Each has a heap block of its own, so that the sanitizer finds accesses behind its end. */
 static struct {
@@ -66,9 +47,6 @@ static const struct table {
 
 #define NR_REGISTRY_TABLES (sizeof(registry_tables) / sizeof(*registry_tables))
 
-static const struct change *changes;
-static size_t nr_changes, next_change;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t nr_steps;
 
 static void apply(const struct change *change)
@@ -96,12 +74,6 @@ static void apply(const struct change *change)
 	__atomic_store_n(word, change->value, __ATOMIC_RELAXED);
 }
 
-static void change_one(void)
-{
-	if (nr_changes)
-		apply(&changes[next_change++ % nr_changes]);
-}
-
 /* Make one change. There is a limit: a change at every step could keep a correct loop from its end. */
 static void on_step(const char *name)
 {
@@ -113,10 +85,10 @@ static void on_step(const char *name)
 static void *change_at_any_time(void *arg)
 {
 	for (uint32_t n = 0;; n++) {
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&changes_lock);
 		for (int i = 0; i < 8 && nr_changes; i++)
 			apply(&changes[(n * 8 + i) % nr_changes]);
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&changes_lock);
 		sched_yield();
 	}
 	return arg;
@@ -269,8 +241,11 @@ static void check_scope_set(int scope_set)
 	assert(scope_set < MAX_SCOPE_SETS);
 }
 
-static void work_at_scope_sets(struct scope_tables *c, const struct op *op)
+static struct scope_tables tables;
+
+static void work(const struct op *op)
 {
+	struct scope_tables *c = &tables;
 	int scope_set = op->b % (op->nr % 2 ? 16 : MAX_SCOPE_SETS),
 	    scope = 1 + op->a % (MAX_SCOPES - 1);
 	__u16 slots[SET_EVENTS];
@@ -332,22 +307,20 @@ static void make_memory(void)
 	assert(!pthread_create(&thread, NULL, change_at_any_time, NULL));
 }
 
-static void begin(const uint8_t *data, size_t nr)
+static void begin(void)
 {
+	if (!memory.reg)
+		make_memory();
 	memset(memory.reg, 0, sizeof(*memory.reg));
 	memset(memory.scope_set, 0, MAX_SCOPE_SETS * sizeof(*memory.scope_set));
 	memset(memory.set, 0, MAX_SETS * sizeof(*memory.set));
 	memset(memory.plan, 0, sizeof(*memory.plan));
 	memory.reg->nr_scope_sets = memory.reg->nr_scopes = 1;
-	nr_steps = next_change = 0;
-	changes = (const struct change *)data;
-	nr_changes = nr;
-}
-
-/* Use half of the input as changes of the memory, the other half as operations. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	struct scope_tables c = {
+	nr_steps = 0;
+	tables = (struct scope_tables){
+		.reg = memory.reg,
+		.scope_set = memory.scope_set,
+		.set = memory.set,
 		.nr_cpus = NR_CPUS,
 		.block = block,
 		.add_chunk = add_chunk,
@@ -355,26 +328,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.add_carry = add_carry,
 		.step = on_step,
 	};
-	size_t nr = size / sizeof(struct op), nr_ops = nr / 2;
-	struct op *copy = malloc(nr * sizeof(*copy) + 1);
-
-	assert(copy);
-	memcpy(copy, data, nr * sizeof(*copy));
-	if (!memory.reg)
-		make_memory();
-	c.reg = memory.reg;
-	c.scope_set = memory.scope_set;
-	c.set = memory.set;
-	pthread_mutex_lock(&lock);
-	begin((const uint8_t *)(copy + nr_ops), nr - nr_ops);
-	pthread_mutex_unlock(&lock);
-	for (size_t i = 0; i < nr - nr_ops; i += 2)
-		change_one();
-	for (size_t i = 0; i < nr_ops; i++)
-		work_at_scope_sets(&c, &copy[i]);
-	pthread_mutex_lock(&lock);
-	nr_changes = 0;
-	pthread_mutex_unlock(&lock);
-	free(copy);
-	return 0;
 }
