@@ -4,6 +4,7 @@
 # traces what they do meanwhile.
 load helpers
 load foreign
+load locks
 
 TRACING=/sys/kernel/tracing
 
@@ -38,28 +39,17 @@ end_trace() {
 
 # under_lock : "LOCKS WAITS_OUTSIDE WAITS_UNDER PROGRAMS". LOCKS is how often sessions took their lock, WAITS how
 # often they slept or waited for a grace period without it and with it. PROGRAMS is the most programs that they
-# asked the kernel for while they held it. The first directory that a session locks is that of its lock.
+# asked the kernel for while they held it.
 under_lock() {
-	awk '
-		$1 !~ /^perf-[0-9]+$/ { next }
-		{ pid = $1 }
-		match($0, /sys_flock\(fd: [0-9a-fx]+, cmd: [0-9a-fx]+\)/) {
-			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
-			fd[pid] = word[2]
-			cmd[pid] = word[4]
-			if (!(pid in main))
-				main[pid] = fd[pid]
-			next
-		}
-		/sys_flock -> 0x0/ && fd[pid] == main[pid] {
-			is_held[pid] = cmd[pid] != 8
-			locks += is_held[pid]
+	follow_locks "$T/trace" '
+		taken && taken == main[session] {
+			locks++
 			programs = 0
 		}
-		/sys_bpf\(/ && is_held[pid] && ++programs > most { most = programs }
-		/sys_clock_nanosleep\(|\(synchronize_rcu/ { if (is_held[pid]) under++; else outside++ }
-		END { print locks + 0, outside + 0, under + 0, most + 0 }
-	' "$T/trace"
+		session && /sys_bpf\(/ && under && ++programs > most { most = programs }
+		session && /sys_clock_nanosleep\(|\(synchronize_rcu/ { if (under) within++; else outside++ }
+		END { print locks + 0, outside + 0, within + 0, most + 0 }
+	'
 }
 
 # nr_programs : of the machine

@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Sessions open and close perf events without their main lock: where a CPU comes back, a foreign leader has stopped
-# its own, or sessions have died.
+# Sessions open and close perf events without their main lock. They do so when a CPU comes back, a foreign leader
+# has stopped its own, or sessions have died.
 load helpers
 load foreign
+load locks
 
 TRACING=/sys/kernel/tracing
 
@@ -21,33 +22,19 @@ trace() {
 	done
 }
 
-# under_lock : "OPENED OPENED_UNDER DELETED DELETED_UNDER MOST": how many perf events sessions opened without their
-# main lock and with it, the same of elements that they deleted, and the most of these in one holding. The first
-# directory that a session locks is that of its main lock.
+# under_lock : "OPENED OPENED_UNDER DELETED DELETED_UNDER MOST". Sessions opened so many perf events without their
+# main lock and with it, and deleted so many elements. MOST is the most of these in one hold.
 under_lock() {
-	awk '
-		$1 !~ /^perf-[0-9]+$/ { next }
-		{ pid = $1 }
-		match($0, /sys_flock\(fd: [0-9a-fx]+, cmd: [0-9a-fx]+\)/) {
-			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
-			fd[pid] = word[2]
-			cmd[pid] = word[4]
-			if (!(pid in main))
-				main[pid] = fd[pid]
-			next
-		}
-		/sys_flock -> 0x0/ && fd[pid] == main[pid] {
-			is_held[pid] = cmd[pid] != 8
-			nr = 0
-		}
-		/sys_perf_event_open\(/ { opened[is_held[pid] + 0]++ }
-		/sys_bpf\(/ {
-			deleted[is_held[pid] + 0]++
-			if (is_held[pid] && ++nr > most)
+	follow_locks "$traced/trace" '
+		taken && taken == main[session] { nr = 0 }
+		session && /sys_perf_event_open\(/ { opened[under]++ }
+		session && /sys_bpf\(/ {
+			deleted[under]++
+			if (under && ++nr > most)
 				most = nr
 		}
 		END { print opened[0] + 0, opened[1] + 0, deleted[0] + 0, deleted[1] + 0, most + 0 }
-	' "$traced/trace"
+	'
 }
 
 # end_trace : the instance goes

@@ -5,6 +5,7 @@
 load helpers
 load shared
 load cgroups
+load locks
 
 TRACING=/sys/kernel/tracing
 
@@ -34,11 +35,9 @@ trace() {
 }
 
 # holds : "NR LONGEST SLEEPS". Sessions had their main lock so often, ran with it for so many microseconds at most,
-# and slept with it so often. A hold begins at the end of the call that got the lock, so it has no wait. The
-# time of other tasks on the only CPU is left out. The first directory that a session
-# locks is that of its main lock. $T/holds lists all holds.
+# and slept with it so often. The time of other tasks on the only CPU is left out. $T/holds lists all holds.
 holds() {
-	awk -v list="$T/holds" '
+	follow_locks $TRACING/trace '
 		function number(name) {
 			return match($0, name "=[0-9]+") ? substr($0, RSTART + length(name) + 1, RLENGTH - length(name) - 1) : 0
 		}
@@ -52,31 +51,20 @@ holds() {
 			pid = "perf-" number("next_pid")
 			if (pid in since && pid in out)
 				since[pid] += us - out[pid]
-			next
 		}
-		$1 !~ /^perf-[0-9]+$/ { next }
-		{ pid = $1 }
-		match($0, /sys_flock\(fd: [0-9a-fx]+, cmd: [0-9a-fx]+\)/) {
-			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
-			fd[pid] = word[2]
-			cmd[pid] = word[4]
-			if (!(pid in main))
-				main[pid] = fd[pid]
-			if (fd[pid] == main[pid] && cmd[pid] == 8 && pid in since) {
-				held = us - since[pid]
-				printf "%s %d\n", pid, held >list
-				nr++
-				longest = held > longest ? held : longest
-				delete since[pid]
-			}
-			next
+		freed && freed == main[session] {
+			held = us - since[session]
+			printf "%s %d\n", session, held >list
+			nr++
+			longest = held > longest ? held : longest
+			delete since[session]
 		}
-		/sys_flock -> 0x0/ && fd[pid] == main[pid] && cmd[pid] != 8 {
-			since[pid] = us
-			delete out[pid]
+		taken && taken == main[session] {
+			since[session] = us
+			delete out[session]
 		}
 		END { printf "%d %d %d\n", nr, longest, sleeps }
-	' $TRACING/trace
+	' -v list="$T/holds"
 }
 
 # sessions : start one of each kind, "all", "tasks" and "groups"
@@ -150,24 +138,17 @@ sessions() {
 	kill -0 "$holder"
 }
 
-# longest_hold : the most milliseconds for which a session had a lock, waits included. A hold is from the call that
-# got the lock to the one that released it
+# longest_hold : the most milliseconds for which a session had a lock, with the time of other tasks
 longest_hold() {
-	awk '
+	follow_locks $TRACING/trace '
 		{ ms = $4 * 1000 }
-		$1 ~ /^perf-/ && match($0, /sys_flock\(fd: [0-9a-fx]+, cmd: [0-9a-fx]+\)/) {
-			split(substr($0, RSTART, RLENGTH), word, /[ ,)]+/)
-			lock = $1 " " word[2]
-			if (word[4] != 8)
-				next
-			if (lock in since && ms - since[lock] > longest)
-				longest = ms - since[lock]
-			delete since[lock]
-			lock = ""
+		freed {
+			if (ms - since[freed] > longest)
+				longest = ms - since[freed]
 		}
-		$1 ~ /^perf-/ && /sys_flock -> 0x0/ && lock { since[lock] = ms }
+		taken { since[taken] = ms }
 		END { printf "%d\n", longest }
-	' $TRACING/trace
+	'
 }
 
 @test "a session of a thousand cgroups holds no lock for long" {
