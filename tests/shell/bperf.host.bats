@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Shared counters on this machine: runs that join, end, die; wrong maps; missing privileges. Counted
+# Shared counters on this machine: sessions that join, end or die, wrong maps, missing privileges. Counted
 # are software events, and nothing but this test's own map and leader is looked at.
 
 load helpers

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# CPUs that go offline and come back under counting: the perf events that were open on them are dead
-# for good, and the runs that live open others.
+# CPUs go offline and come back under counting. The perf events that were open on them are dead for
+# good, and the sessions that live open others.
 
 load helpers
 load shared
@@ -16,7 +16,7 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 	jobs_started=()
 	set_cpu1 1
-	# What the test itself does stays where it is not counted.
+	# The test itself stays where it is not counted.
 	taskset -pc 0 $$ >/dev/null
 	nr_back=0
 }
@@ -62,7 +62,7 @@ command_on1() {
 	own=$(field page-faults 1 "$T/own.csv")
 }
 
-# What else happens on the machine: page faults of the test's own commands before their exec.
+# Page faults of the test's own commands before their exec happen besides.
 few=60
 
 @test "the counts of a CPU that goes offline stay, to the last one" {
@@ -353,7 +353,7 @@ uptime_ms() {
 	set_cpu1 0
 	end_run "$gone" INT 130
 	came_late gone
-	# And once more. What the second time adds is less, so that the first one must be in the share.
+	# And once more. The second time adds less, so that the first one must be in the share.
 	set_cpu1 1
 	end_run "$whole" INT 130
 	came_late whole

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What make install puts where, that it works there, and that it takes nothing from a package.
+# make install puts each file into its place, where it works, and takes nothing from a package.
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What perf stat says to wrong command lines. None of these gets as far as counting.
+# perf stat refuses wrong command lines. None of these gets as far as counting.
 
 load helpers
 

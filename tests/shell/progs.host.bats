@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# What -b says to whom: lists of programs, rights, options that do not go together.
+# -b checks lists of programs, rights, and options that do not go together.
 
 load helpers
 

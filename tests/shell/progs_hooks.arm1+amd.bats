@@ -5,8 +5,8 @@
 
 load progs
 
-# Each program of tests/workloads/hooks.bpf.c: the first kernel on which it can be attached, the same on arm64,
-# and the first on which it can be counted. The last column is how often it runs each time it is driven ("+": at
+# The programs of tests/workloads/hooks.bpf.c. A row has the first kernel on which one can be attached, the same on
+# arm64, and the first on which it can be counted. The last column is how often it runs each time it is driven ("+": at
 # least once)
 hooks=(
 	"xdp		6.1	6.1	6.1	1"

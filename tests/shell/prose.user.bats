@@ -76,14 +76,40 @@ row_of() {
 	) <<<"4 4.0 0 0.0 0 1 0"
 }
 
-@test "prose takes no other files" {
-	refused 2 "$BATS_TEST_DIRNAME/../../scripts/prose" a.sh <<<"prose: a.sh: not .md, .txt, .c or .h"
+@test "prose reads the comments of shell scripts and of test files, without names of functions and tables" {
+	local name
+	for name in a.bats a.bash a; do
+		diff -u - <(sed 's/^|//' <<-'END' | row_of $name
+			|#!/bin/bash
+			|# SPDX-License-Identifier: GPL-2.0
+			|# What the file is; it has a table:
+			|#   Of these	no word is counted
+			|text="# no comment at all"
+
+			|# count FILE... : count all of the lines
+			|# print_all : Whether it prints
+			|count() {
+			|	# shellcheck disable=SC2016
+			|	# An indented comment, too.
+			|	:
+			|}
+		END
+		) <<<"4 5.0 0 25.0 2 3 1"
+	done
 }
 
-@test "no sentence of a document, or of the product's comments, is too long or begins with What, Who or Of" {
+@test "prose takes no other files" {
+	refused 2 "$BATS_TEST_DIRNAME/../../scripts/prose" a.sh \
+		<<<"prose: a.sh: not .md, .txt, .c, .h, .bats, .bash or a script"
+}
+
+@test "no sentence of a document, or of a comment, is too long or begins with What, Who or Of" {
+	local scripts
 	cd "$BATS_TEST_DIRNAME/../.."
-	scripts/prose -v README.md NEWS.md Documentation/*.md Documentation/*.txt ./*.c ./*.h util/*/*.[ch] bpf_skel/*.[ch] |
-		sed -n '/: [0-9]* words: /p' | diff /dev/null -
+	mapfile -t scripts < <(find scripts tests/tap tests/vm -type f ! -path '*.d/*')
+	scripts/prose -v README.md NEWS.md Documentation/*.md Documentation/*.txt ./*.c ./*.h util/*/*.[ch] bpf_skel/*.[ch] \
+		tests/shell/*.bats tests/shell/*.bash "${scripts[@]}" >"$T/out"
+	sed -n '/: [0-9]* words: /p' "$T/out" | diff /dev/null -
 	# The comments of workloads describe options in longer ones.
 	scripts/prose -v tests/*/*.[ch] |
 		sed -En '/: [0-9]+ words: (What|Who|Whoever|Of|Those|Whether)( |$)/p' | diff /dev/null -

@@ -168,7 +168,7 @@ are_parts() {
 	# Each sample is in one of the three; one may come between the last reading and the end.
 	sum=$(($(total kept.nr "$T/out") + $(total late.nr "$T/out") + $(total 'table full.nr' "$T/out")))
 	in_range "$sum" "$(($(total taken.nr "$T/out") - 1))" "$(($(total taken.nr "$T/out") + 1))"
-	# Those that collect in time lose none.
+	# Sessions that collect in time lose none.
 	sampled -q -a -d 300 -c 1000003 cycles >"$T/slow"
 	[ "$(total late.nr "$T/slow")" = 0 ]
 	[ "$(total 'table full.nr' "$T/slow")" = 0 ]
@@ -254,7 +254,7 @@ singles() {
 	adds_up "$T/out"
 	adds_up "$T/beside"
 	[ "$(singles "$T/out")" = "$(total kept.nr "$T/out") $(total kept "$T/out")" ]
-	# Of 50 million instructions. Four periods are a tick, which may wake other threads: then the sample is theirs.
+	# The program executes 50 million instructions. Four periods are a tick, which may wake other threads: then the sample is theirs.
 	[ "$(total kept.nr "$T/out")" -ge $((50 - $(total other.nr "$T/out"))) ]
 	refute grep -q '^single' "$T/beside"
 	# A cycle is a nanosecond. The counter stands still while a sample is handled, in 5,000 instructions at most.

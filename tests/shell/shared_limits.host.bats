@@ -347,7 +347,7 @@ prunes_nothing() {
 	same_tables "$T/before"
 	kill -INT "${runs[@]}"
 	wait "${runs[@]}" || :
-	# Of a thousand that leave at once some get no lock within a second. A session removes them for half a second.
+	# Some of a thousand that leave at once get no lock within a second. A session removes them for half a second.
 	wait_for prunes_nothing
 	nothing_left
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# soak.bash OPTION... : run the soak (tests/workloads/soak.c) with everything that this machine can do: a
+# soak.bash OPTION... : run the soak (tests/workloads/soak.c) with everything that this machine can do. It has a
 # witness if BPF programs miss switches, -b if there is fentry, and an offline CPU if possible. Sampling takes
 # long on emulated machines: there it is a matter of SOAK_OPTIONS=-m.
 # scripts/soak and test files run it.

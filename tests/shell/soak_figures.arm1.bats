@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# The figures of the README: of 1,000 sessions (FULL=1; 100 without) a tenth is stopped for up to three
-# seconds, and a tenth killed, at any step or time. Time is virtual, so a second is one of waiting.
+# The figures of the README. There are 1,000 sessions with FULL=1, and 100 without. A tenth is stopped for up to
+# three seconds, and a tenth killed, at any step or time. Time is virtual, so a second is one of waiting.
 
 load helpers
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The emulated machines have no sources, so that they cannot know how many steps there are. A line of
-# tests/data/steps is a step that shared_crash.arm1.bats comes by, or is followed by the test file
-# that kills runs there; "-": none does so yet.
+# tests/data/steps is a step that shared_crash.arm1.bats comes by. Behind any other step is the test
+# file that kills sessions there, or "-" if none does so yet.
 
 load helpers
 
