@@ -4,6 +4,14 @@
 
 load helpers
 
+teardown() {
+	local pid
+	# Only if the test failed
+	for pid in $(cat "$BATS_TEST_TMPDIR"/pid* 2>/dev/null); do
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+}
+
 # cannot_fail FILE... : print conditions that do not end a test, as "FILE:LINE: TEXT". Bash goes on after
 # "! COMMAND", and after "A && B" if A fails, unless it is the last command of a function.
 cannot_fail() {
@@ -90,4 +98,64 @@ cannot_fail() {
 		loaded.bash:2: [
 		loaded.bash:8: grep
 	END
+}
+
+# left_by FILE : tests/tap runs the file, which fails. Print the processes that it left
+left_by() {
+	local status=0
+	env -u TAP_DIR "$BATS_TEST_DIRNAME/../tap" "$1" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- </dev/null || status=$?
+	cat "$BATS_TEST_TMPDIR/out" >&2
+	[ "$status" = 1 ] || return
+	sed -n 's/^# left behind: process //p' "$BATS_TEST_TMPDIR/out" | sort -n
+}
+
+# named NAME... : the same, from the numbers that the processes wrote
+named() {
+	local name
+	for name; do
+		printf '%s (sleep 1000)\n' "$(cat "$BATS_TEST_TMPDIR/pid.$name")"
+	done | sort -n
+}
+
+# ended PID : also if nobody has taken its status yet
+ended() {
+	[ -z "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]
+}
+
+@test "processes that a test file leaves behind end with it and fail it, also if they keep its pipe" {
+	local name
+	# bats takes any line with @test for one of this file
+	sed "s:^TEST:@test:; s:DIR:$BATS_TEST_TMPDIR:" >"$BATS_TEST_TMPDIR/left.user.bats" <<-'END'
+		TEST "leaves a process without files" {
+			setsid sh -c 'echo $$ >DIR/pid.quiet; exec sleep 1000' >/dev/null 2>&1 3>&- &
+			until [ -s DIR/pid.quiet ]; do sleep 0.1; done
+		}
+		TEST "leaves a process with the pipe that bats reads" {
+			setsid sh -c 'echo $$ >DIR/pid.pipe; exec sleep 1000' &
+			until [ -s DIR/pid.pipe ]; do sleep 0.1; done
+		}
+	END
+	cat >"$BATS_TEST_TMPDIR/program" <<-END
+		#!/bin/sh
+		echo 1..1
+		sleep 1000 &
+		echo \$! >$BATS_TEST_TMPDIR/pid.program
+		echo ok 1
+	END
+	chmod +x "$BATS_TEST_TMPDIR/program"
+	left_by "$BATS_TEST_TMPDIR/left.user.bats" >"$BATS_TEST_TMPDIR/left"
+	named quiet pipe | diff - "$BATS_TEST_TMPDIR/left"
+	[ "$(grep -c '^ok' "$BATS_TEST_TMPDIR/out")" = 2 ]
+	left_by "$BATS_TEST_TMPDIR/program" >"$BATS_TEST_TMPDIR/left"
+	named program | diff - "$BATS_TEST_TMPDIR/left"
+	grep -qx 'ok 1' "$BATS_TEST_TMPDIR/out"
+	for name in quiet pipe program; do
+		wait_for ended "$(cat "$BATS_TEST_TMPDIR/pid.$name")"
+	done
+}
+
+@test "a test file without leftovers passes" {
+	printf '@''test "passes" {\n\ttrue\n}\n' >"$BATS_TEST_TMPDIR/pass.user.bats"
+	env -u TAP_DIR "$BATS_TEST_DIRNAME/../tap" "$BATS_TEST_TMPDIR/pass.user.bats" 3>&- |
+		diff <(printf '1..1\nok 1 passes\n') -
 }
