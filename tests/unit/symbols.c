@@ -406,7 +406,7 @@ static const struct image *image_of(struct process_table *table, pid_t pid, uint
 
 static void test_a_file_has_an_image_for_each_build_id(void **state __unused)
 {
-	const struct build_id one = {8, "\1\1\1\1\1\1\1\1"}, two = {8, "\2\2\2\2\2\2\2\2"};
+	const struct build_id one = {8, "\1\1\1\1\1\1\1\1"}, two = {8, "\0\0\0\0\0\0\0\0"};
 	struct process_table table = {};
 	const struct image *image;
 
@@ -416,7 +416,7 @@ static void test_a_file_has_an_image_for_each_build_id(void **state __unused)
 	apply(&table, NULL, mmap_record(PARENT, 0x1000, "/bin/tool"));
 	assert_int_equal(image_of(&table, PARENT, 0x1000)->sampled_id.len, 0);
 	apply_id(&table, id_record(PARENT, 0x3000, 1));
-	apply_id(&table, id_record(CHILD, 0x3000, 2));
+	apply_id(&table, id_record(CHILD, 0x3000, 0));
 	apply(&table, NULL, mmap_record(PARENT, 0x3000, "/bin/tool"));
 	apply(&table, NULL, mmap_record(CHILD, 0x3000, "/bin/tool"));
 	image = image_of(&table, PARENT, 0x3000);

@@ -420,7 +420,20 @@ int elf_symbols__add(int fd, struct symbol_table *table)
 	return table->has_failed ? -ENOMEM : 0;
 }
 
-static int add_segment(struct elf_segments *segments, const GElf_Phdr *header)
+/* Debug files of objcopy have no sizes of segments, those of eu-strip the sizes of the program. */
+static bool has_no_code(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR)
+			return header.sh_type == SHT_NOBITS;
+	}
+	return false;
+}
+
+static int add_segment(struct elf_segments *segments, const GElf_Phdr *header, bool is_debug_file)
 {
 	struct elf_segment *segment = array__add(segments->segments, segments->nr);
 
@@ -433,7 +446,7 @@ static int add_segment(struct elf_segments *segments, const GElf_Phdr *header)
 		.is_code = header->p_flags & PF_X,
 	};
 	/* A debug file does not tell where the program has its code. */
-	if (segment->is_code && !segment->size) {
+	if (segment->is_code && (is_debug_file || !segment->size)) {
 		segment->offset = segment->address & (sysconf(_SC_PAGESIZE) - 1);
 		segment->size = header->p_memsz;
 		segments->nr_moved++;
@@ -465,7 +478,7 @@ int elf_symbols__segments(int fd, struct elf_segments *segments)
 		GElf_Phdr header;
 
 		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD)
-			err = add_segment(segments, &header);
+			err = add_segment(segments, &header, has_no_code(elf));
 	}
 	drop_moved(segments);
 	elf_end(elf);

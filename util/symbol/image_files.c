@@ -134,11 +134,13 @@ static int open_debug_instead(const struct image_files *files, struct image *ima
 
 	if (fd < 0 && path && files->debuginfod)
 		fd = check_id(files, debuginfod__fetch(files->debuginfod, id), id);
+	/* Readers of the profile must not take the file at the path, either. */
+	if (id->len)
+		image->build_id = *id;
 	if (fd < 0)
 		return err;
 	image__close(image);
 	image->fd = fd;
-	image->build_id = *id;
 	image->is_debug_file = image->is_described = true;
 	if (files->has_debug_files)
 		find_alt_file(files, image);
