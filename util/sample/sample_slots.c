@@ -158,6 +158,9 @@ static int change(struct sample_object *object, int slot, int cpu, struct next_p
 	bool has_event = base_of(object, slot, cpu)->gen;
 	int err = 0;
 
+	/* Without a program the event in place is better than none. */
+	if (prog->err && sample_rate__needed(object->plan, slot, cpu))
+		return prog->err;
 	close_on(object, slot, cpu);
 	if (!sample_rate__needed(object->plan, slot, cpu))
 		return 0;

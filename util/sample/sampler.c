@@ -318,8 +318,11 @@ static void apply_stale(struct sampler *sampler, uint64_t except, int (*lock)(st
 	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
 		uint64_t bit = 1ULL << slot;
 
-		if (sampler->given_up & ~sampler->slots & bit)
+		/* Without users its events are closed, which needs nothing. */
+		if (sampler->given_up & ~sampler->slots & bit &&
+		    sampler->object.plan->slot[slot].users)
 			continue;
+		sampler->given_up &= ~bit;
 		if (!sample_slots__is_stale(&sampler->object, slot)) {
 			/* Another session has opened them. */
 			if (sampler->failed & bit)
