@@ -32,7 +32,7 @@
 
 /*
  * Mark online CPUs outside the event's PMU as absent: nothing will ever be opened there. For an
- * offline CPU this is unknown. repair_cpu() decides when the CPU comes online; events until then
+ * offline CPU this is unknown. reopen_group() decides when the CPU comes online; events until then
  * are lost.
  */
 static void note_absence(const struct leader_opening *opening, int first, int nr)
@@ -261,19 +261,19 @@ static void end_dead_mode(struct bperf_leader *leader, int cpu)
 /* Under the lock. Return: how many events are in their slots now. @err: of opening them */
 static int place(struct bperf_leader *leader, const struct spare_events *spare, int err)
 {
-	int first = spare->first, nr = spare->nr, cpu = spare->cpu;
+	static bool has_warned;
+	int nr = spare->nr, cpu = spare->cpu;
 	__u64 gap_ns;
 
 	/* The readings of dead events have that time already. */
-	gap_ns = leader->cpus[cpu].base[first].epoch == EPOCH_NEVER ? time_up(leader, cpu) : 0;
+	gap_ns = leader->cpus[cpu].base[spare->first].epoch == EPOCH_NEVER ? time_up(leader, cpu) : 0;
 	if (!err)
 		err = leader_slots__replace(leader, spare, gap_ns);
-	if (err < 0) {
+	/* It stays undone: its time counts as a gap, slices with it as failed, and others try again. */
+	if (err < 0 && !has_warned)
 		pr_warn("CPU %d came online, but a shared event cannot be counted there: %s", cpu,
 			strerror(-err));
-		/* Once is enough. */
-		leader_slots__set_done(leader, first, nr, cpu, spare->epoch);
-	}
+	has_warned |= err < 0;
 	return err > 0 ? nr : 0;
 }
 
@@ -349,9 +349,10 @@ static int reopen_on(struct bperf_leader *leader, struct pmus *pmus, int cpu, bo
 	/* A session died that had opened all. */
 	if (ret >= 0 && needs_repair(leader, cpu) && !has_undone(leader, cpu, true)) {
 		ret = take_lock(leader, waits);
-		if (!ret)
+		if (!ret) {
 			end_dead_mode(leader, cpu);
-		attr_map__unlock(leader->attr_map);
+			attr_map__unlock(leader->attr_map);
+		}
 	}
 	return ret < 0 ? ret : 0;
 }

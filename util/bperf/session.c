@@ -116,6 +116,24 @@ static int take_lock(struct bperf_leader *leader, bool waits)
 	return waits ? attr_map__relock(leader->attr_map) : attr_map__try_relock(leader->attr_map);
 }
 
+/*
+ * Under the lock: a command that counts nothing becomes a session for as long as it closes events. Else
+ * nobody would know that they are being closed.
+ */
+static void begin_closing(struct bperf_leader *leader)
+{
+	const struct reg_session session = {.token = leader->token};
+	struct leader_opening opening = {.leader = leader};
+	const struct registry_io io = make_io(&opening);
+
+	if (leader->session >= 0 || !leader->token || !registry__has_unclosed(leader->registry))
+		return;
+	leader->session = registry__add_session(leader->registry, &io, &session);
+	leader->only_closes = leader->session >= 0;
+	if (leader->only_closes)
+		registry__repair(leader->registry, &io, leader->session);
+}
+
 /* One in each holding of the lock. */
 static int repair_dead(struct bperf_leader *leader, bool waits)
 {
@@ -127,6 +145,7 @@ static int repair_dead(struct bperf_leader *leader, bool waits)
 		err = take_lock(leader, waits);
 		if (!err) {
 			session__repair(leader);
+			begin_closing(leader);
 			(void)session__unlock(leader, waits); /* tried again at the next wakeup */
 		}
 	}
@@ -154,22 +173,6 @@ int session__repair_scopes(struct bperf_leader *leader, bool waits)
 	}
 	capability__lower();
 	return err;
-}
-
-/*
- * Under the lock: a command that counts nothing becomes a session for as long as it closes events. Else
- * nobody would know that they are being closed.
- */
-static void begin_closing(struct bperf_leader *leader, const struct registry_io *io)
-{
-	const struct reg_session session = {.token = leader->token};
-
-	if (leader->session >= 0 || !leader->token || !registry__has_unclosed(leader->registry))
-		return;
-	leader->session = registry__add_session(leader->registry, io, &session);
-	leader->only_closes = leader->session >= 0;
-	if (leader->only_closes)
-		registry__repair(leader->registry, io, leader->session);
 }
 
 static void close_events(struct bperf_leader *leader, const struct registry_io *io)
@@ -208,9 +211,9 @@ static int register_session(struct bperf_leader *leader)
 			(void)note_dead(leader);
 		session__repair(leader);
 		leader->session = registry__add_session(leader->registry, &io, &session);
-	} else {
-		session__repair(leader);
 	}
+	if (leader->session >= 0)
+		session__repair(leader);
 	if (leader->session < 0)
 		pr_err("cannot share events: %d sessions count already, the most there can be",
 		       MAX_SESSIONS);
@@ -294,7 +297,6 @@ void session__repair(struct bperf_leader *leader)
 	foreign_followers__repair(leader);
 	foreign_pins__repair(leader);
 	leader_events__repair(leader);
-	begin_closing(leader, &io);
 }
 
 int session__unlock(struct bperf_leader *leader, bool waits)
@@ -326,6 +328,7 @@ int session__clean_up(struct bperf_leader *leader, bool waits)
 		err = take_lock(leader, waits);
 	if (!err) {
 		session__repair(leader);
+		begin_closing(leader);
 		err = session__unlock(leader, waits);
 		last = repair_dead(leader, waits);
 		err = err ? err : last;
