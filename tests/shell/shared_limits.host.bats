@@ -337,6 +337,7 @@ prunes_nothing() {
 	too_many "different sets of events" 511 -e dummy -t $sleepers true
 	for ((i = 512; i <= 1024; i++)); do
 		options[i]="-e cs -a"
+		[ $i != 1024 ] || options[i]="-e cgroup-switches -a"
 		start $i
 		[ $((i % 4)) != 3 ] || settle $i
 	done
@@ -345,6 +346,12 @@ prunes_nothing() {
 	tables >"$T/before"
 	refused 1 shared -e cs true <<<"perf stat: cannot share events: 1024 sessions count already, the most there can be"
 	same_tables "$T/before"
+	# The place of a dead session is free, although it alone counted an event.
+	kill -KILL "${runs[1024]}"
+	wait "${runs[1024]}" || :
+	unset 'runs[1024]'
+	shared -a -e cs true 2>"$T/next.err"
+	clean "$T/next.err"
 	kill -INT "${runs[@]}"
 	wait "${runs[@]}" || :
 	# Some of a thousand that leave at once get no lock within a second. A session removes them for half a second.
