@@ -26,6 +26,14 @@ struct reg_scope {
 #define MERGE_INTO(merge)	((__u32)(merge)&0x7fffffffU)
 #define MERGE_COPY(merge)	((__u32)(merge) >> 31)
 
+/*
+ * registry.opening: the session that opens events again, by its token, and when it last began to open
+ * one, in milliseconds. It is one word, so that a session takes over with one exchange.
+ */
+#define OPENING(token, ms)     ((__u64)(token) << 32 | (__u32)(ms))
+#define OPENING_TOKEN(opening) ((__u32)((opening) >> 32))
+#define OPENING_AT_MS(opening) ((__u32)(opening))
+
 /* One shared event. User space writes it under the lock. */
 struct reg_event {
 	__u32 state;	  /* enum reg_state; set to REG_READY last, reset first */
@@ -177,7 +185,7 @@ struct registry {
 	__u64 nr_reclaimed;  /* older pool entries have lost their own scope set */
 	__u64 scope_set_gen; /* odd while sums move between scope sets */
 	__u64 merge;	     /* MERGE(): a merge that is decided; 0: none */
-	__u64 opening_ns;    /* when a session last began to open an event again; 0: none does */
+	__u64 opening;	     /* OPENING(): a session opens events again; 0: none does */
 	/*
 	 * The directory whose lock guards all this; a session with another lock must not touch it
 	 */

@@ -124,26 +124,6 @@ is_ours() {
 	perf bperf list --bpf-attr-map "$ATTR_MAP" | grep -q '^page-faults.* own '
 }
 
-# token PID : the number of the map by which others see that the session lives
-token() {
-	local id
-	for id in $(sed -n 's/^map_id:[[:space:]]*//p' "/proc/$1/fdinfo/"*); do
-		/usr/sbin/bpftool -j map show id "$id" | jq -r 'select(.name == "perf_run").id'
-	done
-}
-
-# kill_all PID... : the kernel frees what they held a moment after they have ended
-kill_all() {
-	local pid tokens
-	tokens=$(for pid; do token "$pid"; done)
-	[ "$(wc -w <<<"$tokens")" = $# ]
-	kill -KILL "$@"
-	wait "$@" 2>/dev/null || :
-	for pid in $tokens; do
-		wait_for refute /usr/sbin/bpftool map show id "$pid"
-	done
-}
-
 # pruned N : perf bperf prune closed all but N perf events
 pruned() {
 	perf bperf prune --bpf-attr-map "$ATTR_MAP" >>"$T/prunes" || return

@@ -4,9 +4,9 @@
  * "NAME NUMBER" each: sessions, scopes, scope_sets, members (of all scope sets), sets (of events, used
  * ones), events, perf_events, cgroups (in the table), pending (new cgroups that a session must still
  * process), window (pool entries to have ready), entries (in the tables of tasks), ended (entries in
- * buckets of ended tasks), generation (1: odd), merge (1: half done), failed (readings at switches), lost
- * (switches), careful (CPUs whose switches ask about each event), inserts (failed ones, of scopes there
- * are). Exit status 3: there is no leader.
+ * buckets of ended tasks), generation (1: odd), merge (1: half done), opening (token of the session that
+ * opens events again; 0: none), failed (readings at switches), lost (switches), careful (CPUs whose switches
+ * ask about each event), inserts (failed ones, of scopes there are). Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
 
@@ -111,7 +111,8 @@ int main(int argc, char **argv)
 	print_scope_sets(reg);
 	print_entries(reg);
 	print_cgroups(reg);
-	printf("generation %llu\nmerge %d\n", reg->scope_set_gen & 1, reg->merge != 0);
+	printf("generation %llu\nmerge %d\nopening %u\n", reg->scope_set_gen & 1, reg->merge != 0,
+	       OPENING_TOKEN(reg->opening));
 	print_failures(reg);
 	return 0;
 }

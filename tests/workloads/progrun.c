@@ -12,6 +12,7 @@
  * -s	sleep between any two executions, for context switches
  * -n	do not run a program: load one without BTF and pin it at PATH
  * -f	put the 64 bytes on a missing page: the program sleeps until another thread provides it
+ * -b ARG,ARG	the second and third argument of a raw tracepoint program
  */
 #include "workload.h"
 #include <fcntl.h>
@@ -110,6 +111,9 @@ static void *missing_page(void)
 	return page;
 }
 
+/* The arguments behind the first, as -b gives them; NULL: none. */
+static const char *further_args;
+
 struct pace {
 	int is_sleepy; /* sleep after each execution */
 	int timer;     /* to read after each; -1: none */
@@ -123,6 +127,8 @@ static void run(int fd, unsigned long times, int argc, char **argv, const struct
 	__u64 args[12] = {number(argc, argv, 2, 0),
 			  (unsigned long)(pace->page ? pace->page : packet)};
 
+	if (further_args && sscanf(further_args, "%llu,%llu", &args[1], &args[2]) != 2)
+		die("-b %s", further_args);
 	attr.test.prog_fd = fd;
 	switch (type_of(fd)) {
 	case BPF_PROG_TYPE_RAW_TRACEPOINT:
@@ -211,13 +217,16 @@ int main(int argc, char **argv)
 	unsigned long times, us = 0;
 	struct pace pace = {.timer = -1};
 
-	while ((option = getopt(argc, argv, "+ta:i:sfn")) != -1) {
+	while ((option = getopt(argc, argv, "+ta:b:i:sfn")) != -1) {
 		switch (option) {
 		case 't':
 			is_timed = 1;
 			break;
 		case 'a':
 			tracepoint = optarg;
+			break;
+		case 'b':
+			further_args = optarg;
 			break;
 		case 'i':
 			us = strtoul(optarg, NULL, 0);
@@ -237,8 +246,9 @@ int main(int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
-	usage_unless(argc >= 2 - without_btf && argc < 5,
-		     "[-t] [-s] [-f] [-n] [-a TRACEPOINT] [-i US] PATH TIMES [ARG [CPU]]");
+	usage_unless(
+		argc >= 2 - without_btf && argc < 5,
+		"[-t] [-s] [-f] [-n] [-a TRACEPOINT] [-i US] [-b ARG,ARG] PATH TIMES [ARG [CPU]]");
 	if (without_btf) {
 		pin_without_btf(argv[0]);
 		return 0;

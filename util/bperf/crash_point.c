@@ -44,6 +44,7 @@ __u64 crash_point__setting(enum crash_setting setting, __u64 otherwise)
 		[CRASH_MAX_VALUES] = "PERF_TEST_MAX_VALUES",
 		[CRASH_SERVE_MS] = "PERF_TEST_SERVE_MS",
 		[CRASH_LOCK_MS] = "PERF_TEST_LOCK_MS",
+		[CRASH_OPENING_MS] = "PERF_TEST_OPENING_MS",
 	};
 	const char *number = secure_getenv(variables[setting]);
 

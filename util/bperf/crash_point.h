@@ -17,6 +17,7 @@ enum crash_setting {
 	CRASH_MAX_VALUES,     /* PERF_TEST_MAX_VALUES: of cgroups that are kept by CPU */
 	CRASH_SERVE_MS,	      /* PERF_TEST_SERVE_MS: see foreign_followers.h */
 	CRASH_LOCK_MS,	      /* PERF_TEST_LOCK_MS: how long a session waits for locks */
+	CRASH_OPENING_MS,     /* PERF_TEST_OPENING_MS: see leader_events.c */
 };
 
 /**

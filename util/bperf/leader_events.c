@@ -11,6 +11,7 @@
 #include "util/bperf/leader_links.h"
 #include "util/bperf/leader_slots.h"
 #include "util/event/pmu.h"
+#include "util/host/bpf_info.h"
 #include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
@@ -21,8 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* After this time without another event, a session that reopens events is taken for stopped or dead. */
-#define OPENING_NS (250 * NSEC_PER_MSEC)
+/* After this time without another event, a session that reopens events is taken for stopped. */
+#define OPENING_MS 250
 
 /* How often another one looks, and how many times. */
 #define OPENING_WAIT_US 1000
@@ -209,17 +210,31 @@ bool leader_events__needs_repair(const struct bperf_leader *leader)
 
 /* --- their events, opened without the lock --- */
 
+static __u64 opening_now(const struct bperf_leader *leader)
+{
+	return OPENING(leader->token, clock_ns() / NSEC_PER_MSEC);
+}
+
+/* Return: whether the session that opens is dead, or seems to be stopped. One without a token has only its time. */
+static bool has_ended(__u64 opening)
+{
+	__u32 token = OPENING_TOKEN(opening), now_ms = clock_ns() / NSEC_PER_MSEC;
+
+	return (token && !bpf_info__is_map_alive(token)) ||
+	       now_ms - OPENING_AT_MS(opening) >=
+		       crash_point__setting(CRASH_OPENING_MS, OPENING_MS);
+}
+
 /* One session at a time: the others would open the same events, and could not put them into place. */
 static bool begin_opening(const struct bperf_leader *leader)
 {
-	__u64 *stamp = &leader->registry->opening_ns, now_ns = clock_ns();
-	__u64 seen_ns = __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
+	__u64 *opening = &leader->registry->opening;
+	__u64 seen = __atomic_load_n(opening, __ATOMIC_ACQUIRE);
 
-	/* That session may be stopped or dead. */
-	if (seen_ns && seen_ns <= now_ns && now_ns - seen_ns < OPENING_NS)
+	if (seen && !has_ended(seen))
 		return false;
-	return __atomic_compare_exchange_n(stamp, &seen_ns, now_ns, false, __ATOMIC_SEQ_CST,
-					   __ATOMIC_SEQ_CST);
+	return __atomic_compare_exchange_n(opening, &seen, opening_now(leader), false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /* Return: false: another session is still at it. */
@@ -235,9 +250,15 @@ static bool await_opening(const struct bperf_leader *leader, bool waits)
 	return true;
 }
 
-static void set_opening(const struct bperf_leader *leader, __u64 now_ns)
+/* Leave the word alone if another session has taken over, because this one was stopped. */
+static void set_opening(const struct bperf_leader *leader, __u64 to)
 {
-	__atomic_store_n(&leader->registry->opening_ns, now_ns, __ATOMIC_RELEASE);
+	__u64 *opening = &leader->registry->opening;
+	__u64 seen = __atomic_load_n(opening, __ATOMIC_ACQUIRE);
+
+	if (OPENING_TOKEN(seen) == leader->token)
+		(void)__atomic_compare_exchange_n(opening, &seen, to, false, __ATOMIC_SEQ_CST,
+						  __ATOMIC_SEQ_CST);
 }
 
 static int take_lock(struct bperf_leader *leader, bool waits)
@@ -340,7 +361,7 @@ static int reopen_on(struct bperf_leader *leader, struct pmus *pmus, int cpu, bo
 	for (int slot = 0; slot < MAX_EVENTS && ret >= 0; slot++) {
 		if (!leader_slots__begins(leader, slot) || leader_slots__is_done(leader, slot, cpu))
 			continue;
-		set_opening(leader, clock_ns());
+		set_opening(leader, opening_now(leader));
 		ret = reopen_group(leader, pmus, slot, cpu, waits);
 		nr_open += ret > 0 ? ret : 0;
 	}

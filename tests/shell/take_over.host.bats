@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Sessions that die, or are stopped, in the middle of their work, and the sessions that take it over.
+
+load helpers
+load shared
+
+requirements() {
+	require_root
+	require_commands bpftool jq strace
+}
+
+teardown() {
+	end_jobs
+	rm -f "${ATTR_MAP}_prog"
+	remove_map
+}
+
+# cpu_returns : the leader's program is run as if CPU 0 went offline and came back, so the events there are stale
+cpu_returns() {
+	local id
+	id=$(our_objects | awk '$1 == "prog" && $3 == "on_hotplug" { print $2 }')
+	/usr/sbin/bpftool prog pin id "$id" "${ATTR_MAP}_prog"
+	# The first argument is the CPU; the others are the step at the end, and the one now.
+	"$WORKLOADS/progrun" -b 0,1 "${ATTR_MAP}_prog" 1 0 0
+	"$WORKLOADS/progrun" -b 1,0 "${ATTR_MAP}_prog" 1 0 0
+	rm "${ATTR_MAP}_prog"
+}
+
+# opened N : sessions with -v have opened so many events on CPU 0 again, in all
+opened() {
+	[ "$(cat "$T"/*.err | awk '/CPU 0 came online: / { nr += $7 } END { print nr + 0 }')" = "$1" ]
+}
+
+# stopped_with_events NAME SETTING... : start a session that stops itself, $stopped, with events prepared
+stopped_with_events() {
+	background "$T/$1.err" env PERF_TEST_STOP_AT=event-prepared "${@:2}" perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -v -x, -o "$T/$1.csv" -a -e cs true
+	stopped=$!
+	wait_for grep -qx "stopped at event-prepared" "$T/$1.err"
+}
+
+@test "a session that dies with events prepared is taken over at once" {
+	# Others are never taken for stopped.
+	local -x PERF_TEST_OPENING_MS=1000000000
+	start_run long -v -a -e page-faults,cs
+	kill -STOP "$run_pid"
+	cpu_returns
+	killed_at event-prepared shared -a -e cs true
+	refute state_is opening 0
+	kill -CONT "$run_pid"
+	wait_for opened 2
+	wait_for state_is opening 0
+	state_is careful 0
+	end_run "$run_pid" INT 130
+	nothing_left
+}
+
+@test "a session that is stopped with events prepared is taken over after a moment" {
+	start_run long -v -a -e page-faults,cs
+	kill -STOP "$run_pid"
+	cpu_returns
+	stopped_with_events stopped
+	state_is opening "$(token "$stopped")"
+	kill -CONT "$run_pid"
+	wait_for opened 2
+	# The stopped one finds that it is done.
+	kill -CONT "$stopped"
+	wait "$stopped"
+	opened 2
+	end_run "$run_pid" INT 130
+	nothing_left
+}
+
+@test "a stopped session that goes on leaves the opening to the one that has taken over" {
+	local first second
+	start_run long -v -a -e cs
+	kill -STOP "$run_pid"
+	cpu_returns
+	stopped_with_events first
+	first=$stopped
+	stopped_with_events second PERF_TEST_OPENING_MS=0
+	second=$(token "$stopped")
+	state_is opening "$second"
+	kill -CONT "$first"
+	wait "$first"
+	opened 1
+	state_is opening "$second"
+	kill -CONT "$stopped"
+	wait "$stopped"
+	opened 1
+	state_is opening 0
+	kill -CONT "$run_pid"
+	end_run "$run_pid" INT 130
+	nothing_left
+}
