@@ -94,3 +94,49 @@ stopped_with_events() {
 	end_run "$run_pid" INT 130
 	nothing_left
 }
+
+# die_three : three sessions that count a task die, one after the other, and their tokens with them
+die_three() {
+	local event dead=()
+	for event in page-faults cs migrations; do
+		start_run "dead-$event" -e $event -p "$target"
+		dead+=("$run_pid")
+	done
+	kill_all "${dead[@]}"
+}
+
+# holdings STEP LOCK COMMAND... : have perf print each time that it comes by this step. Print the number of times in
+# each holding of a lock, whose path ends so.
+holdings() {
+	local step=$1 lock=$2
+	shift 2
+	PERF_TEST_STOP_AT=$step PERF_TEST_STOP_BY=0 strace -qq -y -e trace=flock,write -e signal=none \
+		-o "$T/trace" "$@" >"$T/traced" 2>&1 3>&-
+	awk -v lock="$lock>, LOCK_" -v text="\"stopped at $step\\\\n\"" '
+		index($0, lock "EX") && / = 0$/ { is_held = 1; nr = 0 }
+		index($0, text) { nr++; if (!is_held) print "without the lock: " $0 }
+		is_held && index($0, lock "UN") { is_held = 0; print nr }
+	' "$T/trace"
+}
+
+@test "one holding of a lock removes at most one dead session" {
+	local target stays row step lock nr
+	# One removed by the session that joins and leaves is its own.
+	for row in "scope-freed _lock/tasks 4" "session-forgotten _lock 3"; do
+		read -r step lock nr <<<"$row"
+		background "$T/waiter" "$WORKLOADS/waiter"
+		target=$!
+		start_run stays -e page-faults -p "$target"
+		stays=$run_pid
+		die_three
+		holdings "$step" "$lock" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -o "$T/out" \
+			-e page-faults -p "$target" true >"$T/joins"
+		# A session gives that up after half a second; this does not.
+		holdings "$step" "$lock" perf bperf prune --bpf-attr-map "$ATTR_MAP" >"$T/prunes"
+		echo "# $step: $(paste -sd ' ' "$T/joins"), then $(paste -sd ' ' "$T/prunes")" >&3
+		[ "$(sort -n "$T/joins" "$T/prunes" | uniq -c | awk '$2 != 0 { print $1 " of " $2 }')" = "$nr of 1" ]
+		has_sessions 1
+		end_run "$stays" INT 130
+		nothing_left
+	done
+}
