@@ -55,6 +55,57 @@ with_files() {
 	done
 }
 
+# loaded STATUS ERR : the loader could start perf with so few files
+loaded() {
+	[ "$1" != 127 ] || ! grep -q "error while loading shared libraries: " "$2"
+}
+
+@test "with too few open files, a profile works, or one line names the limit" {
+	local T=$BATS_TEST_TMPDIR nr form limit='too many open files: .*raise the limit with ulimit -n$' target stays
+	local -A works=() forms
+	background "$T/spin" "$WORKLOADS/spin" 1000000000000
+	target=$!
+	forms=(
+		[system]='-a --timeout 20'
+		[own]='-a --no-bpf --timeout 20'
+		[command]="-- $WORKLOADS/spin 30000000"
+		[process]="-p $target --timeout 20"
+		[range]="--range spin:main -p $target --timeout 20"
+		[cgroup]='-a --for-each-cgroup / --timeout 20'
+	)
+	start_run stays -a -e page-faults
+	stays=$run_pid
+	for nr in $(seq 3 7) 10 17 18 111 512; do
+		for form in "${!forms[@]}"; do
+			# shellcheck disable=SC2086 # words
+			with_files "$nr" timeout 60 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 999 \
+				-o "$T/profile" ${forms[$form]}
+			loaded "$status" "$err" || continue
+			echo "$form with $nr: status $status"
+			cat "$err"
+			# These lines are about names; the others are the reason why there is no profile.
+			grep -v '^perf profile: functions of programs have no names: .*raise the limit with ulimit -n$' "$err" >"$T/reasons" || :
+			if [ "$status" = 0 ]; then
+				refute grep -i "$limit" "$T/reasons"
+				perf profile report "$T/profile" >"$T/report"
+				grep -q '%' "$T/report"
+				works[$form]=1
+			else
+				[ "$status" = 1 ] || [[ $status = 22 && ${forms[$form]} = *"-p "* ]]
+				[ "$(grep -cix "perf profile: .*$limit" "$T/reasons")" = 1 ]
+				[ "$(wc -l <"$T/reasons")" = 1 ]
+				[ ! -e "$T/profile" ]
+			fi
+			rm -f "$T/profile"
+		done
+	done
+	[ "${#works[@]}" = 6 ]
+	# Nobody else noticed.
+	has_sessions 1
+	end_run "$stays" INT 130
+	[ ! -s "$T/stays.err" ]
+}
+
 @test "perf names a lock that the kernel refuses" {
 	failing flock:error=ENOLCK perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs true
 	[ "$status" = 1 ]

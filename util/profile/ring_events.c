@@ -212,6 +212,21 @@ static void report_refusal(const struct ring_request *request)
 	}
 }
 
+/* Files of other tasks, without which samples have no names, need some that are left. */
+static int reserve(const struct ring_events *ring, const struct ring_request *request)
+{
+	int nr_cgroups = request->options->nr_cgroups;
+	unsigned long nr_targets = request->threads ? request->threads->nr : nr_cgroups;
+	unsigned long nr = (nr_targets ? nr_targets : 1) * request->events->nr * ring->cpus->nr;
+	unsigned long limit = 0;
+	int err = perf_event__reserve(nr, &limit);
+
+	if (err)
+		pr_err("cannot sample: too many open files: the limit is %lu, sampling needs %lu: raise the limit with ulimit -n",
+		       limit, nr + PERF_EVENT_SPARE_FDS);
+	return err;
+}
+
 int ring_events__open(struct ring_events *ring, const struct ring_request *request)
 {
 	const struct cpumap *cpus = request->options->cpus;
@@ -226,6 +241,9 @@ int ring_events__open(struct ring_events *ring, const struct ring_request *reque
 	if (!ring->rings || !ring->owners)
 		return -ENOMEM;
 	memset(ring->owners, 0xff, ring->cpus->nr * sizeof(*ring->owners));
+	err = reserve(ring, request);
+	if (err)
+		return err;
 	err = open_all(ring, request);
 	if (err)
 		report_refusal(request);

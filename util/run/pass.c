@@ -71,8 +71,7 @@ int stat_pass__assign_counters(struct stat_pass *pass, int first)
 /* The leader's maps, programs and links, and those that libbpf makes to probe the kernel. */
 #define SHARING_FDS 96
 
-/* Call this before opening: libbpf takes EMFILE for a feature that the kernel lacks. */
-static int reserve_to_share(void)
+int stat_pass__reserve_to_share(void)
 {
 	unsigned long limit = 0;
 	int err = perf_event__reserve(SHARING_FDS, &limit);
@@ -98,7 +97,7 @@ static int open_all(struct stat_pass *pass)
 	int err = stat_pass__assign_counters(pass, 0);
 
 	if (!err && pass->counters[BACK_END_BPERF])
-		err = reserve_to_share();
+		err = stat_pass__reserve_to_share();
 	for (int c = 0; c < NR_BACK_ENDS && !err; c++) {
 		if (pass->counters[c])
 			err = open_counter(pass->counters[c], pass->run->refusals);

@@ -36,6 +36,13 @@ struct stat_pass {
 /** stat_pass__assign_counters() - give the unopened events from position @first on to back ends */
 int stat_pass__assign_counters(struct stat_pass *pass, int first);
 
+/**
+ * stat_pass__reserve_to_share() - raise the limit of open files to as many as sharing needs, if that is permitted
+ *
+ * Call it before anything shared is opened: libbpf takes EMFILE for a feature that the kernel lacks.
+ */
+int stat_pass__reserve_to_share(void);
+
 /** stat_pass__open() - assign all events and open them */
 int stat_pass__open(struct stat_pass *pass);
 

@@ -283,6 +283,14 @@ static int open_source(struct profile_run *run)
 	return open_ring(run);
 }
 
+/* The search for ranges takes files that cannot be opened for files of tasks that have ended. */
+static int reserve_files(const struct profile_run *run)
+{
+	char *missing __cleanup(free_ptr) = capability__missing_to_share();
+
+	return missing || run->no_bpf || run->prog ? 0 : stat_pass__reserve_to_share();
+}
+
 /* Sampling may have begun. */
 static int replace_source(struct profile_run *run, const struct stat_pass *pass)
 {
@@ -410,7 +418,9 @@ static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 	int err;
 
 	run->sampling.workload = pass->workload.pid;
-	err = find_ranges(run);
+	err = reserve_files(run);
+	if (!err)
+		err = find_ranges(run);
 	if (!err)
 		err = open_source(run);
 	if (!err)
