@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/lib/byte_buffer.h"
@@ -94,13 +96,24 @@ static pid_t worker(void)
 	return child;
 }
 
+static int open_pid(pid_t pid)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+
+	assert_return_code(fd, errno);
+	return fd;
+}
+
 /* Wait until a process has ended, whoever reaps it. */
 static void wait_for_end_of(int pidfd)
 {
 	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
+	int ret = poll(&poll_fd, 1, 60000);
 
-	assert_int_equal(poll(&poll_fd, 1, -1), 1);
+	if (!ret)
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	close(pidfd);
+	assert_int_equal(ret, 1);
 }
 
 struct found {
@@ -300,9 +313,8 @@ static void test_without_a_keeper_there_are_no_names(void **state __unused)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct elf_description file;
 	bool is_debug_file;
-	int worker_fd = syscall(SYS_pidfd_open, worker(), 0);
+	int worker_fd = open_pid(worker());
 
-	assert_return_code(worker_fd, errno);
 	kill(child_of(getpid()), SIGKILL);
 	/* It ends with its keeper. */
 	wait_for_end_of(worker_fd);
@@ -323,6 +335,70 @@ static char *status_line(pid_t pid, const char *name)
 	free(text);
 	free(path);
 	return line;
+}
+
+/* In a child, before fork() returns there: if this counts down to 0, the child stops. */
+static int forks_left;
+
+static void stop_in_fork(void)
+{
+	if (forks_left && !--forks_left)
+		raise(SIGSTOP);
+}
+
+/* Start a keeper. Return: its worker, which is stopped before it asks for its keeper's death signal */
+static pid_t stopped_worker(struct symbol_process **process)
+{
+	pid_t stopped;
+	char *line;
+
+	forks_left = 2; /* the keeper, the worker */
+	*process = symbol_process__start(false);
+	forks_left = 0;
+	stopped = worker();
+	for (line = status_line(stopped, "State:"); !strchr(line, 'T');) {
+		usleep(1000);
+		free(line);
+		line = status_line(stopped, "State:");
+	}
+	free(line);
+	return stopped;
+}
+
+static void test_a_worker_stopped_at_its_start_ends_with_perf(void **state __unused)
+{
+	for (int is_killed = 0; is_killed < 2; is_killed++) {
+		struct symbol_process *process;
+		int fd = open_pid(stopped_worker(&process));
+
+		if (is_killed)
+			kill(child_of(getpid()), SIGKILL);
+		symbol_process__stop(process);
+		wait_for_end_of(fd);
+	}
+}
+
+static void test_a_worker_stopped_at_its_start_ends_with_a_killed_perf(void **state __unused)
+{
+	struct symbol_process *process;
+	pid_t perf, stopped = 0;
+	int fds[2], fd;
+
+	assert_return_code(pipe(fds), errno);
+	perf = fork();
+	if (!perf) {
+		/* The process that adopts orphans is in another session, as it is outside of containers. */
+		setsid();
+		stopped = stopped_worker(&process);
+		_exit(write(fds[1], &stopped, sizeof(stopped)) == sizeof(stopped) ? pause() : 1);
+	}
+	assert_int_equal(read(fds[0], &stopped, sizeof(stopped)), sizeof(stopped));
+	fd = open_pid(stopped);
+	kill(perf, SIGKILL);
+	waitpid(perf, NULL, 0);
+	wait_for_end_of(fd);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void test_the_worker_is_confined(void **state __unused)
@@ -801,6 +877,8 @@ int main(void)
 		cmocka_unit_test(test_a_worker_that_answers_wrongly_is_replaced),
 		cmocka_unit_test(test_without_a_worker_and_a_keeper_that_runs_perf_goes_on),
 		cmocka_unit_test(test_without_a_keeper_there_are_no_names),
+		cmocka_unit_test(test_a_worker_stopped_at_its_start_ends_with_perf),
+		cmocka_unit_test(test_a_worker_stopped_at_its_start_ends_with_a_killed_perf),
 		cmocka_unit_test(test_the_worker_is_confined),
 		cmocka_unit_test(test_damaged_files_have_no_names_and_do_no_harm),
 		cmocka_unit_test(test_a_text_is_no_elf_file),
@@ -813,5 +891,6 @@ int main(void)
 		cmocka_unit_test(test_the_worker_opens_what_it_is_given_and_nothing_else),
 	};
 
+	pthread_atfork(NULL, NULL, stop_in_fork);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,23 @@ struct symbol_process {
 
 /* --- the keeper --- */
 
+/*
+ * Keeper and workers have a process group of their own. A worker that is stopped before it asks for its keeper's
+ * death signal never gets that. So perf kills the group. If perf itself is killed, the group is an orphan. Then
+ * the kernel continues a process that is stopped in it, and a worker looks for its keeper.
+ * Keeper and perf both do this, since either may be first.
+ */
+static void lead_group(pid_t keeper)
+{
+	(void)setpgid(keeper, keeper); /* without a group, only the window stays open */
+}
+
+static void kill_group(pid_t keeper)
+{
+	kill(-keeper, SIGKILL);
+	kill(keeper, SIGKILL);
+}
+
 static void run_worker(pid_t keeper, int (*serve)(int fd))
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -114,6 +131,7 @@ static void keep(int fd, bool has_lines, int (*serve)(int fd))
 {
 	sigset_t signals, before;
 
+	lead_group(getpid());
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGUSR1);
@@ -145,6 +163,8 @@ struct symbol_process *symbol_process__start_serving(bool has_lines, int (*serve
 		keep(fds[1], has_lines, serve);
 	err = errno;
 	close(fds[1]);
+	if (process->keeper > 0)
+		lead_group(process->keeper);
 	if (process->keeper < 0) {
 		close(fds[0]);
 		free(process);
@@ -179,7 +199,7 @@ void symbol_process__stop(struct symbol_process *process)
 		return;
 	close_fd(&process->fd);
 	/* The worker goes with it, even if it hangs. */
-	kill(process->keeper, SIGKILL);
+	kill_group(process->keeper);
 	while (waitpid(process->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(process);
