@@ -69,6 +69,36 @@ stopped_at() {
 	nothing_attached
 }
 
+@test "-b tag: counts on a program that is loaded again, with another id and the same tag" {
+	local tag old new
+	old=$(id loop)
+	tag=$($bpftool -j prog show pinned "$P/target_loop" | jq -r .tag)
+	counting sum -b "tag:$tag" -e bpf_runs,page-faults
+	sum=$run_pid
+	counting rows -b "tag:$tag" --per-prog -e bpf_runs
+	rows=$run_pid
+	prog_run loop 10
+	# Its instructions are the same.
+	prog_run twin 3
+	reload new
+	new=$(id_of "$P/new/target_loop")
+	is_equal "$($bpftool -j prog show pinned "$P/new/target_loop" | jq -r .tag)" "$tag"
+	wait_for has_users "$new" 2
+	rm "$P/target_loop"
+	"$WORKLOADS/progrun" "$P/new/target_loop" 30
+	"$WORKLOADS/progrun" "$P/new/target_empty" 500
+	end_run "$sum" INT 130
+	end_run "$rows" INT 130
+	cat "$T"/*.csv "$T"/*.err >&2
+	is_equal "$(field bpf_runs 1 "$T/sum.csv")" 43
+	is_equal "$(prog_field "target_loop-$old" bpf_runs 1 "$T/rows.csv")" 10
+	is_equal "$(prog_field "target_loop-$new" bpf_runs 1 "$T/rows.csv")" 30
+	is_equal "$(prog_field "target_twin-$(id twin)" bpf_runs 1 "$T/rows.csv")" 3
+	refute grep target_empty "$T/rows.csv"
+	clean "$T/sum.err" "$T/rows.err"
+	nothing_attached
+}
+
 @test "windows, intervals and repeats include the counts of new programs" {
 	window w -b name:target_loop -e bpf_runs
 	counting i -I 500 -b name:target_loop --per-prog -e bpf_runs
