@@ -36,6 +36,7 @@ number() {
 	[ "$all" -gt 100 ]
 	[ "$passed" = $((all / 2)) ]
 	[ "$printed" = "$passed" ]
+	grep -qE '^# left out by the program, or lost: (4[5-9]|5[0-5])\.[0-9] % of the count$' "$T/text"
 	grep -qF '[.] blend_b' "$T/text"
 }
 

@@ -723,6 +723,58 @@ static void test_throttling_has_its_part_of_the_count(void **state __unused)
 	evsel__delete(evsel);
 }
 
+static void test_a_loss_has_the_reasons_that_its_event_can_have(void **state __unused)
+{
+	const struct {
+		uint32_t type;
+		uint64_t config;
+		enum sample_loss loss;
+		const char *text;
+	} losses[] = {
+		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_LOST_BLIND,
+		 "the kernel took no sample (beside other BPF programs, or its timer was late)"},
+		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, SAMPLE_LOST_TIMER,
+		 "its timer was late"},
+		{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, SAMPLE_LOST_BLIND,
+		 "the kernel took no sample (beside other BPF programs, or its interrupt was late)"},
+		{PERF_TYPE_RAW, 8, SAMPLE_LOST_TIMER, "its interrupt was late"},
+		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, SAMPLE_LOST_BLIND,
+		 "the kernel took no sample (beside other BPF programs)"},
+		{PERF_TYPE_BREAKPOINT, 0, SAMPLE_LOST_BLIND,
+		 "the kernel took no sample (beside other BPF programs)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		struct perf_event_attr attr = {.type = losses[i].type, .config = losses[i].config};
+		struct evsel *evsel = evsel__new(&attr, "event");
+		struct sample_account account = {.kept = {99, 99000000}, .counted = 100000000};
+		char *text, *expected;
+
+		account.lost[losses[i].loss] = (struct sample_sum){1, 1000000};
+		text = account_text(evsel, &account);
+		assert_true(asprintf(&expected, "\n# lost: %s, 1 sample, 1.0 %% of the count\n",
+				     losses[i].text) > 0);
+		assert_string_equal(strchr(text, '\n'), expected);
+		free(expected);
+		free(text);
+		evsel__delete(evsel);
+	}
+}
+
+static void test_samples_that_a_program_leaves_out_are_a_line(void **state __unused)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE};
+	struct evsel *evsel = evsel__new(&attr, "cpu-clock");
+	struct sample_account account = {
+		.kept = {50, 50000000}, .counted = 100000000, .refused = 50000000};
+	char *text = account_text(evsel, &account);
+
+	assert_string_equal(text, "# 50 samples stand for 50.0 % of cpu-clock (50 of 100 msec)\n"
+				  "# left out by the program, or lost: 50.0 % of the count\n");
+	free(text);
+	evsel__delete(evsel);
+}
+
 static void test_an_interval_has_its_own_account(void **state __unused)
 {
 	struct sample_account before = {.kept = {1, 10}, .counted = 20, .enabled_ns = 5};
@@ -786,6 +838,8 @@ int main(void)
 		cmocka_unit_test(test_losses_are_named_with_their_part_of_the_count),
 		cmocka_unit_test(test_modes_that_a_clock_excludes_are_no_losses),
 		cmocka_unit_test(test_throttling_has_its_part_of_the_count),
+		cmocka_unit_test(test_a_loss_has_the_reasons_that_its_event_can_have),
+		cmocka_unit_test(test_samples_that_a_program_leaves_out_are_a_line),
 		cmocka_unit_test(test_an_interval_has_its_own_account),
 		cmocka_unit_test(test_losses_that_become_smaller_are_no_losses_of_an_interval),
 	};

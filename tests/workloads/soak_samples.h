@@ -15,6 +15,7 @@ struct samples {
 	long kept;	/* the same, by the account */
 	long lost;	/* samples that the account reports as lost */
 	double weight;	/* of samples of all kinds and of losses */
+	double begun;	/* weight of periods that were under way */
 	double counted; /* the event's own count */
 	bool is_gone;	/* a part of the count or its time is unknown */
 	int nr_accounts;
@@ -49,7 +50,8 @@ static void add_account(struct samples *samples, const char *line)
 
 	samples->nr_accounts++;
 	samples->kept += member_of(line, "account", "samples");
-	samples->weight += member_of(line, "account", "weight") + member(line, "thinned");
+	samples->weight += member_of(line, "account", "weight");
+	samples->begun += member(line, "thinned");
 	samples->counted += member(line, "counted");
 	samples->is_gone |=
 		member(line, "unseen") || member(line, "absent_ns") || member(line, "failed_reads");
@@ -95,19 +97,20 @@ static void read_samples(const struct session *s, struct samples *samples)
 
 /*
  * Return: whether samples of all kinds and losses are the count. On each CPU, the first period may have begun before
- * the session, and the last one is under way. Events of the session's own do not tell of late timers.
+ * the session, and the last one is under way. An event of the session's own has one on each CPU for each task,
+ * and its reports have these, and late timers, more than once.
  */
 static bool adds_up(const struct session *s, const struct samples *samples, long period,
 		    bool is_own)
 {
 	double slack = 2.0 * period * sysconf(_SC_NPROCESSORS_CONF);
-	double more = samples->weight - samples->counted;
+	double more = samples->weight + (is_own ? 0 : samples->begun) - samples->counted;
 	char why[100];
 
 	if (more <= slack && (is_own || more >= -slack))
 		return true;
-	snprintf(why, sizeof(why), "its samples and losses are %.0f of %.0f", samples->weight,
-		 samples->counted);
+	snprintf(why, sizeof(why), "its samples and losses are %.0f of %.0f",
+		 samples->counted + more, samples->counted);
 	condemn(s, why);
 	return false;
 }

@@ -39,25 +39,43 @@ static void copy_out(const struct perf_ring *ring, uint64_t from, void *to, size
 	memcpy((char *)to + first, data, len - first);
 }
 
-int perf_ring__take(struct perf_ring *ring, perf_ring_fn fn, void *ctx)
+/* Return: 0, or what @fn returned. @tail: where to begin; then behind the last record that @fn got */
+static int walk(const struct perf_ring *ring, uint64_t *tail, perf_ring_fn fn, void *ctx)
 {
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->page->data_tail;
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = *tail;
 	int err = 0;
 
-	while (tail != head && !err) {
+	*tail = head;
+	while (at != head && !err) {
 		union {
 			struct perf_event_header header;
 			char bytes[UINT16_MAX + 1]; /* the size of a record has 16 bits */
 		} record;
 
-		copy_out(ring, tail, &record.header, sizeof(record.header));
+		copy_out(ring, at, &record.header, sizeof(record.header));
 		if (record.header.size < sizeof(record.header))
 			break;
-		copy_out(ring, tail, &record, record.header.size);
-		tail += record.header.size;
+		copy_out(ring, at, &record, record.header.size);
+		at += record.header.size;
 		err = fn(ctx, &record.header);
+		if (err)
+			*tail = at;
 	}
-	__atomic_store_n(&ring->page->data_tail, err ? tail : head, __ATOMIC_RELEASE);
 	return err;
+}
+
+int perf_ring__take(struct perf_ring *ring, perf_ring_fn fn, void *ctx)
+{
+	uint64_t tail = ring->page->data_tail;
+	int err = walk(ring, &tail, fn, ctx);
+
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	return err;
+}
+
+int perf_ring__look(const struct perf_ring *ring, perf_ring_fn fn, void *ctx)
+{
+	uint64_t tail = ring->page->data_tail;
+
+	return walk(ring, &tail, fn, ctx);
 }

@@ -31,4 +31,7 @@ typedef int (*perf_ring_fn)(void *ctx, const struct perf_event_header *record);
  */
 int perf_ring__take(struct perf_ring *ring, perf_ring_fn fn, void *ctx);
 
+/** perf_ring__look() - the same, but the records stay */
+int perf_ring__look(const struct perf_ring *ring, perf_ring_fn fn, void *ctx);
+
 #endif

@@ -10,15 +10,32 @@
 #include <string.h>
 
 static const struct {
-	const char *name, *text;
+	const char *name, *text; /* NULL: it depends on the event */
 } losses[NR_SAMPLE_LOSSES] = {
 	[SAMPLE_LOST_TABLE] = {"table", "more distinct samples than the tables hold"},
 	[SAMPLE_LOST_LATE] = {"late", "stacks that were collected too late"},
-	[SAMPLE_LOST_BLIND] =
-		{"blind",
-		 "the kernel took no sample (beside other BPF programs, or its timer was late)"},
+	[SAMPLE_LOST_BLIND] = {"blind", NULL},
 	[SAMPLE_LOST_THROTTLE] = {"throttle", "the kernel throttled the event"},
+	[SAMPLE_LOST_TIMER] = {"timer", NULL},
 };
+
+/* Only clocks have timers. Events of hardware interrupt. Other software events are their own interrupt. */
+static const char *text_of(enum sample_loss loss, const struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->attr;
+
+	if (losses[loss].text)
+		return losses[loss].text;
+	if (evsel__is_clock(evsel))
+		return loss == SAMPLE_LOST_TIMER ?
+			       "its timer was late" :
+			       "the kernel took no sample (beside other BPF programs, or its timer was late)";
+	if (loss == SAMPLE_LOST_TIMER)
+		return "its interrupt was late";
+	if (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_BREAKPOINT)
+		return "the kernel took no sample (beside other BPF programs)";
+	return "the kernel took no sample (beside other BPF programs, or its interrupt was late)";
+}
 
 /* All members are counts, but for the period. */
 #define NR_COUNTS (sizeof(struct sample_account) / sizeof(uint64_t))
@@ -140,7 +157,7 @@ static void print_failures(FILE *out, const struct sample_account *account)
 			plural(account->failed_reads));
 }
 
-static void print_losses(FILE *out, const struct sample_account *account)
+static void print_losses(FILE *out, const struct evsel *evsel, const struct sample_account *account)
 {
 	char nr[32];
 
@@ -150,10 +167,10 @@ static void print_losses(FILE *out, const struct sample_account *account)
 		if (!lost->nr && !lost->weight)
 			continue;
 		if (i == SAMPLE_LOST_THROTTLE && !lost->weight)
-			fprintf(out, "# lost: %s, %s time%s\n", losses[i].text,
+			fprintf(out, "# lost: %s, %s time%s\n", text_of(i, evsel),
 				account__group_digits(lost->nr, nr), plural(lost->nr));
 		else
-			print_loss(out, losses[i].text, account, lost);
+			print_loss(out, text_of(i, evsel), account, lost);
 	}
 	if (account->unrecorded.nr)
 		print_loss(out, "records of single samples without room (--each)", account,
@@ -176,6 +193,9 @@ static void print_mode(FILE *out, const struct evsel *evsel, const struct sample
 	if (account->unseen)
 		fprintf(out, "# %s (not permitted to sample), or lost: %.1f %% of the count\n",
 			excluded_modes(evsel), percent_of_count(account, account->unseen));
+	if (account->refused)
+		fprintf(out, "# left out by the program, or lost: %.1f %% of the count\n",
+			percent_of_count(account, account->refused));
 }
 
 /* Part of a period on each CPU, which no sample stands for yet. A line only if it can be seen in the first one. */
@@ -194,7 +214,7 @@ void account__print_text(FILE *out, const struct evsel *evsel, const struct samp
 	print_sum(out, "left out: the idle task", account, &account->idle);
 	print_mode(out, evsel, account);
 	print_thinned(out, account);
-	print_losses(out, account);
+	print_losses(out, evsel, account);
 	print_failures(out, account);
 	print_sum(out, "stacks cut because they are too deep", account, &account->truncated);
 	print_sum(out, "user stacks that the kernel could not read", account, &account->unreadable);
@@ -228,7 +248,8 @@ void account__print_json(FILE *out, const struct sample_account *account)
 			account->lost[i].weight);
 	fprintf(out, "}, \"enabled_ns\": %" PRIu64 ", \"running_ns\": %" PRIu64,
 		account->enabled_ns, account->running_ns);
-	fprintf(out, ", \"unseen\": %" PRIu64, account->unseen);
+	fprintf(out, ", \"unseen\": %" PRIu64 ", \"refused\": %" PRIu64, account->unseen,
+		account->refused);
 	fprintf(out, ", \"absent_ns\": %" PRIu64 ", \"failed_reads\": %" PRIu64, account->absent_ns,
 		account->failed_reads);
 	fprintf(out, ", \"period\": %" PRIu64, account->period);

@@ -24,6 +24,9 @@
 /* 512 KB: with its first page what kernel.perf_event_mlock_kb allows ordinary users on each CPU. */
 #define RING_PAGES_SHIFT 7
 
+/* Since Linux 6.0; not in all headers */
+#define FORMAT_LOST (1U << 4)
+
 /* The target of one event: a thread, a cgroup's directory, or all tasks of a CPU. */
 struct instance {
 	pid_t pid; /* or descriptor of the cgroup */
@@ -32,7 +35,8 @@ struct instance {
 
 /* --- one event --- */
 
-static void fill_attr(const struct ring_request *request, int event, union wide_attr *wide)
+static void fill_attr(const struct ring_events *ring, const struct ring_request *request, int event,
+		      union wide_attr *wide)
 {
 	const struct evsel *evsel = request->events->evsels[event];
 	struct perf_event_attr *attr = &wide->attr;
@@ -55,7 +59,8 @@ static void fill_attr(const struct ring_request *request, int event, union wide_
 	attr->exclude_callchain_user = !has_user;
 	attr->freq = options->rate_kind == SAMPLE_BY_FREQ;
 	attr->sample_freq = options->rate;
-	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			    (ring->lacks_lost ? 0 : FORMAT_LOST);
 	attr->disabled = 1;
 	attr->inherit = request->threads && !options->target->no_inherit;
 	attr->sample_id_all = 1;
@@ -69,10 +74,12 @@ static void fill_attr(const struct ring_request *request, int event, union wide_
 	attr->wakeup_watermark = 1U << 30; /* never: perf looks by itself */
 }
 
-/* Ordinary users may sample their tasks, but not the kernel's part of them. */
+/* Older kernels have no number of lost records. Ordinary users may sample their tasks, but not the kernel's part of them. */
 static bool ask_less(struct ring_events *ring, struct evsel *evsel,
 		     const struct ring_request *request, int err)
 {
+	if (err == -EINVAL && !ring->lacks_lost && !ring->nr)
+		return ring->lacks_lost = true;
 	if (err != -EACCES || !request->threads || perf_event__paranoid() <= 1)
 		return false;
 	if (!ring->hides_modes) {
@@ -90,7 +97,7 @@ static int open_fd(struct ring_events *ring, const struct ring_request *request,
 	int fd;
 
 	do {
-		fill_attr(request, event, &wide);
+		fill_attr(ring, request, event, &wide);
 		/* A program of the user's sees the modes that he asked for. */
 		if (!ring->hides_modes && !request->options->prog_fd)
 			perf_event__sample_all_modes(&wide.attr);
@@ -303,13 +310,22 @@ void ring_events__read(const struct ring_events *ring, int event, struct ring_co
 {
 	*count = (struct ring_count){};
 	for (int i = 0; i < ring->nr; i++) {
-		struct ring_count one;
+		struct {
+			uint64_t counted, enabled_ns, running_ns, lost;
+		} one;
+		size_t size = sizeof(one) - (ring->lacks_lost ? sizeof(one.lost) : 0);
 
-		if (ring->fds[i].event != event ||
-		    read(ring->fds[i].fd, &one, sizeof(one)) != sizeof(one))
+		if (ring->fds[i].event != event)
 			continue;
+		one.lost = 0;
+		if (read(ring->fds[i].fd, &one, size) != (ssize_t)size) {
+			count->failed++;
+			continue;
+		}
 		count->counted += one.counted;
 		count->enabled_ns += one.enabled_ns;
 		count->running_ns += one.running_ns;
+		count->lost += one.lost;
+		count->nr += one.counted != 0;
 	}
 }

@@ -33,6 +33,7 @@ struct ring_events {
 	struct cpumap *cpus;
 	struct id_map by_id; /* the kernel's number of an event: position in the evlist */
 	bool has_cgroups;
+	bool lacks_lost; /* the kernel does not count the lost records of each event (before 6.0) */
 	bool hides_modes; /* the kernel refuses to sample the modes that clocks exclude */
 };
 
@@ -57,6 +58,9 @@ int ring_events__set(struct ring_events *ring, bool enable);
 /* Sums of an event's descriptors. */
 struct ring_count {
 	uint64_t counted, enabled_ns, running_ns;
+	uint64_t lost;	 /* records without room in a ring; 0 if the kernel does not count them */
+	uint64_t nr;	 /* of those that have counted */
+	uint64_t failed; /* readings */
 };
 
 /** ring_events__read() - the sum of what an event has counted */

@@ -10,8 +10,10 @@
 #include "util/lib/util.h"
 #include "util/profile/comm_cache.h"
 #include "util/profile/prio_cache.h"
+#include "util/profile/ring_account.h"
 #include "util/profile/ring_events.h"
 #include "util/symbol/symbols.h"
+#include "util/target/target.h"
 #include "util/target/thread_map.h"
 
 #include <errno.h>
@@ -39,14 +41,19 @@ struct ring_sampler {
 	struct comm_cache comms;
 	struct prio_cache prios;
 	struct sample_account *accounts; /* without the counts */
+	uint64_t nr_forks;		 /* tasks that the sampled ones made */
 	uint32_t key;
 	uint64_t rate; /* 0: by period */
+	uint64_t period;
 	unsigned int addr_bits;
 	int max_frames; /* of each level */
 	bool has_ranges;
 	const struct address_ranges *ranges; /* NULL: not set yet */
 	bool with_idle;
 	bool has_threads;
+	bool has_cgroups;
+	bool is_inherited;
+	bool has_prog;
 	struct byte_buffer records; /* of one collection */
 	struct record *order;
 	int nr;
@@ -193,6 +200,7 @@ static int note_names(struct ring_sampler *sampler, const struct perf_event_head
 		return comm_cache__set(&sampler->comms, words[1], (const char *)(words + 2));
 	if (record->type != PERF_RECORD_FORK)
 		return 0;
+	sampler->nr_forks++;
 	prio_cache__forget(&sampler->prios, words[2]);
 	return comm_cache__fork(&sampler->comms, words[2], words[3]);
 }
@@ -224,7 +232,8 @@ static void count_loss(struct ring_sampler *sampler, const struct perf_event_hea
 	struct sample_sum *sum;
 	uint64_t nr = 1;
 
-	if (event < 0)
+	/* The event's number is better: without another record these are not told. */
+	if (event < 0 || (record->type == PERF_RECORD_LOST && !sampler->ring.lacks_lost))
 		return;
 	sum = &sampler->accounts[event]
 		       .lost[record->type == PERF_RECORD_LOST ? SAMPLE_LOST_LATE :
@@ -328,7 +337,11 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->has_ranges = options->has_ranges;
 	sampler->with_idle = options->with_idle;
 	sampler->has_threads = threads;
+	sampler->has_cgroups = options->nr_cgroups;
+	sampler->is_inherited = threads && !options->target->no_inherit;
 	sampler->rate = options->rate_kind == SAMPLE_BY_FREQ ? options->rate : 0;
+	sampler->period = options->rate_kind == SAMPLE_BY_PERIOD ? options->rate : 0;
+	sampler->has_prog = options->prog_fd;
 	sampler->accounts = calloc(events->nr, sizeof(*sampler->accounts));
 	err = sampler->accounts ? ring_events__open(&sampler->ring, &request) : -ENOMEM;
 	if (!err && !threads)
@@ -385,31 +398,79 @@ int ring_sampler__collect_ms(const struct ring_sampler *sampler)
 	return ms < 1 ? 1 : ms < max ? ms : max;
 }
 
-/* Return: the part of a clock's time in which the kernel showed no sample, since it may not show one mode. */
-static uint64_t unseen_of(const struct ring_sampler *sampler, int event,
-			  const struct sample_account *account)
+/* Samples of an event that have arrived since the last collection. */
+struct pending {
+	const struct ring_sampler *sampler;
+	int event;
+	uint64_t weight;
+};
+
+static int add_pending(void *ctx, const struct perf_event_header *record)
+{
+	struct pending *pending = ctx;
+	struct sample_single single;
+	struct sample_entry entry;
+
+	if (record->type == PERF_RECORD_SAMPLE &&
+	    read_sample(pending->sampler, record, &entry, &single) == pending->event)
+		pending->weight += entry.weight;
+	return 0;
+}
+
+static uint64_t pending_of(const struct ring_sampler *sampler, int event)
+{
+	struct pending pending = {sampler, event, 0};
+
+	for (int i = 0; i < sampler->ring.cpus->nr; i++) {
+		if (sampler->ring.rings[i].page)
+			perf_ring__look(&sampler->ring.rings[i], add_pending, &pending);
+	}
+	return pending.weight;
+}
+
+static struct ring_tally tally_of(const struct ring_sampler *sampler, int event,
+				  const struct ring_count *count)
 {
 	const struct evsel *evsel = sampler->events->evsels[event];
-	uint64_t seen = account->kept.weight + account->idle.weight + account->mode.weight +
-			account->other.weight;
+	struct ring_tally tally = {
+		.evsel = evsel,
+		.period = sampler->period,
+		.nr_begun = count->nr,
+		.hides_modes = sampler->ring.hides_modes,
+		.has_prog = sampler->has_prog,
+	};
 
-	if (!sampler->ring.hides_modes || !evsel__is_clock(evsel) ||
-	    !(evsel->attr.exclude_user || evsel->attr.exclude_kernel))
-		return 0;
-	return account->counted > seen ? account->counted - seen : 0;
+	if (evsel__is_clock(evsel)) {
+		if (sampler->rate)
+			tally.period = NSEC_PER_SEC / sampler->rate;
+		/* The kernel adds earlier time to those of a cgroup, in which others counted (seen on 6.18). */
+		if (!sampler->has_cgroups && count->running_ns > count->counted)
+			tally.stood_ns = count->running_ns - count->counted;
+	}
+	/* Each task that inherited the event had one on each CPU. */
+	if (sampler->is_inherited)
+		tally.nr_begun += sampler->nr_forks * sampler->ring.cpus->nr;
+	return tally;
 }
 
 void ring_sampler__account(const struct ring_sampler *sampler, int event,
 			   struct sample_account *account)
 {
+	struct ring_tally tally;
 	struct ring_count count;
+	uint64_t pending;
 
 	ring_events__read(&sampler->ring, event, &count);
 	*account = sampler->accounts[event];
-	account->counted = count.counted;
-	account->unseen = unseen_of(sampler, event, account);
+	/* The next account has the samples that arrived in the meantime, with their part of the count. */
+	pending = pending_of(sampler, event);
+	account->counted = count.counted > pending ? count.counted - pending : 0;
+	account->failed_reads = count.failed;
+	account->lost[SAMPLE_LOST_LATE].nr += count.lost;
 	/* The event of a task and a CPU is enabled also while the task runs on another CPU. */
 	account->enabled_ns =
 		sampler->has_threads ? count.enabled_ns / sampler->ring.cpus->nr : count.enabled_ns;
 	account->running_ns = count.running_ns;
+	tally = tally_of(sampler, event, &count);
+	ring_account__split(&tally, account);
 }

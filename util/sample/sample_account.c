@@ -13,6 +13,7 @@ const char *sample_loss__name(enum sample_loss loss)
 		[SAMPLE_LOST_LATE] = "late",
 		[SAMPLE_LOST_BLIND] = "dropped by the kernel",
 		[SAMPLE_LOST_THROTTLE] = "throttled",
+		[SAMPLE_LOST_TIMER] = "late timer",
 	};
 
 	return names[loss];

@@ -100,7 +100,9 @@ enum sample_loss {
 	SAMPLE_LOST_TABLE, /* no room for a new entry: more distinct keys than fit */
 	SAMPLE_LOST_LATE,  /* the stack was overwritten before this session collected it */
 	SAMPLE_LOST_BLIND, /* the kernel dropped overflows: other BPF programs, or late timers */
-	SAMPLE_LOST_THROTTLE, /* the kernel throttled the event. Without BPF: nr: how often, weight unknown */
+	/* The kernel throttled the event. Without BPF: of clocks; of others nr is how often, and the weight is unknown */
+	SAMPLE_LOST_THROTTLE,
+	SAMPLE_LOST_TIMER, /* without BPF: its timer or its interrupt came later than the next one was due */
 	NR_SAMPLE_LOSSES
 };
 
@@ -125,6 +127,7 @@ struct sample_account {
 	uint64_t thinned; /* weight that is not enough for another sample yet */
 	/* A clock's, where the kernel may show only one mode: weight of the other mode, or lost. */
 	uint64_t unseen;
+	uint64_t refused; /* weight that a program of the user's left out, or that was lost */
 	/*
 	 * The event's own count on the target's CPUs, of all tasks: without losses
 	 * kept + idle + mode + other + thinned. A clock's is its enabled time. A hardware event does not count

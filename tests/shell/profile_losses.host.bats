@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# perf profile --no-bpf: each part of the count that no sample stands for has its reason.
+
+load profile
+
+# own OPTION... : sample by events of this session's own, to $T/json
+own() {
+	profile --no-bpf -j "$@" >"$T/json"
+}
+
+# adds_up : samples of all kinds and losses are the count of the last account. A sample that comes before the count is
+# read stands for more
+adds_up() {
+	jq -s -e '[.[] | .account // empty] | last | . as $all |
+		([.weight, .idle.weight, .mode.weight, .other.weight, .thinned, .unseen, .refused, .lost[].weight] | add) as $sum |
+		$all.counted > 0 and $sum >= $all.counted * 0.995 and $sum <= $all.counted * 1.005' "$T/json" >/dev/null ||
+		{ grep '"account"' "$T/json" >&2; return 1; }
+}
+
+# account MEMBER : print a number of the last account
+account() {
+	jq -s "[.[] | .account // empty] | last | .$1" "$T/json"
+}
+
+# ran_for PID TICKS : the process has used so much time of CPUs
+ran_for() {
+	local stat
+	read -ra stat <"/proc/$1/stat"
+	[ $((stat[13] + stat[14])) -ge "$2" ]
+}
+
+@test "samples and losses of one's own events are the count, whatever the target" {
+	local target pid
+	background /dev/null blend 100000000
+	pid=$!
+	for target in "" "-a" "-p $pid" "-C $(cat /sys/devices/system/cpu/online)" "--for-each-cgroup /" "-a --range blend_b"; do
+		# shellcheck disable=SC2086 # words
+		own -F 2000 $target -- blend 50000
+		adds_up
+		# No program hides these samples.
+		[ "$(account lost.blind.samples)" = 0 ]
+	done
+}
+
+@test "tasks that end before their first sample are a part of the count" {
+	own -c 100000000 -- bash -c 'for ((i = 0; i < 50; i++)); do blend 100; done'
+	adds_up
+	[ "$(account thinned)" -gt 0 ]
+}
+
+@test "records that a full ring buffer has no room for are lost, with their part of the count" {
+	local pid session
+	background /dev/null blend 100000000
+	pid=$!
+	perf profile --no-bpf -e cpu-clock -c 100000 -j -p "$pid" >"$T/json" 3>&- &
+	session=$!
+	jobs_started+=("$session")
+	wait_for samples_or_ends "$session"
+	kill -STOP "$session"
+	# 10,000 samples a second, of 64 bytes at least, and room for 524,288 bytes on each CPU
+	wait_for ran_for "$pid" $(($(nproc) * 150 + 100))
+	kill -CONT "$session"
+	kill -INT "$session"
+	wait "$session"
+	adds_up
+	[ "$(account lost.late.samples)" -gt 1000 ]
+	[ "$(account lost.late.weight)" -gt 100000000 ]
+}

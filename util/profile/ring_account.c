@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "util/profile/ring_account.h"
+
+#include "util/event/evsel.h"
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Return: the sum of all samples that have arrived. */
+static struct sample_sum seen_of(const struct sample_account *account)
+{
+	const struct sample_sum *const parts[] = {&account->kept, &account->idle, &account->mode,
+						  &account->other};
+	struct sample_sum sum = {};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		sum.nr += parts[i]->nr;
+		sum.weight += parts[i]->weight;
+	}
+	return sum;
+}
+
+/* A throttled clock stands still, but it runs. Other events stand still, and nobody knows for how much. */
+static void account_for_throttling(const struct ring_tally *tally, uint64_t period,
+				   struct sample_account *account)
+{
+	struct sample_sum *lost = &account->lost[SAMPLE_LOST_THROTTLE];
+
+	if (!lost->nr || !period || !tally->stood_ns)
+		return;
+	*lost = (struct sample_sum){tally->stood_ns / period, tally->stood_ns};
+	account->counted += lost->weight;
+}
+
+void ring_account__split(const struct ring_tally *tally, struct sample_account *account)
+{
+	const struct perf_event_attr *attr = &tally->evsel->attr;
+	struct sample_sum seen = seen_of(account), *late = &account->lost[SAMPLE_LOST_LATE];
+	uint64_t rest = minus(account->counted, seen.weight);
+	uint64_t period = seen.nr ? seen.weight / seen.nr : tally->period;
+
+	/* Nothing tells losses from these two. */
+	if (tally->has_prog) {
+		account->refused = rest;
+		return;
+	}
+	if (tally->hides_modes && evsel__is_clock(tally->evsel) &&
+	    (attr->exclude_user || attr->exclude_kernel)) {
+		account->unseen = rest;
+		return;
+	}
+	account_for_throttling(tally, period, account);
+	late->weight = least(late->nr * period, rest);
+	rest -= late->weight;
+	if (period && rest / period > tally->nr_begun)
+		account->lost[SAMPLE_LOST_TIMER] = (struct sample_sum){rest / period, rest};
+	else
+		account->thinned = rest;
+}
