@@ -659,7 +659,7 @@ static void test_losses_are_named_with_their_part_of_the_count(void **state __un
 		"# not enough for another sample yet: 0.2 % of the count\n"
 		"# lost: more distinct samples than the tables hold, 40 samples, 0.4 % of the count\n"
 		"# lost: the kernel throttled the event, 1 time\n"
-		"# lost: the event could not be opened again, 1,234 msec of CPU time\n"
+		"# lost: the event was not open, 1,234 msec of CPU time\n"
 		"# 1 reading of the count failed: it may be short\n"
 		"# stacks cut because they are too deep: 5 samples, 0.1 % of the count\n"
 		"# multiplexed: counted 50.0 % of the time\n");

@@ -148,7 +148,7 @@ static void print_failures(FILE *out, const struct sample_account *account)
 	char nr[32];
 
 	if (account->absent_ns)
-		fprintf(out, "# lost: the event could not be opened again, %s msec of CPU time\n",
+		fprintf(out, "# lost: the event was not open, %s msec of CPU time\n",
 			account__group_digits(
 				(account->absent_ns + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, nr));
 	if (account->failed_reads)

@@ -47,8 +47,35 @@ static void add_gaps(struct sampled_event *event, const struct sample_reading *n
 	event->stopped += lost_ns * rate - counter;
 }
 
-/* Add what an event did on a CPU since its last reading. */
-static void take_reading(struct sampler *sampler, struct sampled_event *event, int cpu)
+/* The kernel's clocks differ by 0.05 percent at most, and on some machines one stands still for a tick. */
+#define MIN_ABSENCE_NS (10 * NSEC_PER_MSEC)
+
+/* A CPU that lacks the event has a rate all the same. */
+static bool can_have(const struct sampler *sampler, const struct sampled_event *event, int cpu)
+{
+	const struct sample_base *base = &sampler->object.cpus[cpu].slot[event->slot].base;
+
+	return base->gen || !base->rate;
+}
+
+/*
+ * Add the time in which a CPU that is online had no event: another one takes its place, or cannot be opened.
+ *
+ * @time_ns: since the last reading, or a bit less
+ */
+static void add_absence(struct sampled_event *event, uint64_t time_ns, uint64_t enabled_ns)
+{
+	if (time_ns > enabled_ns + time_ns / 1000 + MIN_ABSENCE_NS)
+		event->absent_ns += time_ns - enabled_ns;
+}
+
+/*
+ * Add what an event did on a CPU since its last reading.
+ *
+ * @from_ns, @to_ns: the reading is between these two; 0: the CPU is offline
+ */
+static void take_reading(struct sampler *sampler, struct sampled_event *event, int cpu,
+			 uint64_t from_ns, uint64_t to_ns)
 {
 	const struct sample_reading *now = &sampler->tables[cpu].reading[event->slot];
 	struct sample_reading *last = &event->last[cpu], *sum = &event->sum;
@@ -62,7 +89,11 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		add_count(&sum->seen.mode, &now->seen.mode, &last->seen.mode);
 		add_gaps(event, now, last);
 		sum->err += now->err != 0;
+		if (from_ns && event->read_ns[cpu] && !now->err && can_have(sampler, event, cpu))
+			add_absence(event, from_ns - event->read_ns[cpu],
+				    growth(now->enabled_ns, last->enabled_ns));
 	}
+	event->read_ns[cpu] = to_ns;
 	*last = *now;
 }
 
@@ -96,35 +127,26 @@ static void sync_offline(struct sampler *sampler, int cpu, uint32_t ops)
 		table->is_on = 1;
 }
 
-/* A CPU that is online has no event. */
-static void add_absence(struct sampler *sampler, int cpu, uint64_t time_ns)
-{
-	for (int i = 0; i < sampler->nr_events; i++) {
-		if (sampler->events[i].is_absent[cpu])
-			sampler->events[i].absent_ns += time_ns;
-	}
-}
-
 int sample_sync__all(struct sampler *sampler, uint32_t ops)
 {
-	uint64_t now_ns = clock_ns(), time_ns = now_ns - sampler->synced_ns;
-
-	sampler->synced_ns = now_ns;
+	sampler->has_synced = true;
 	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
+		uint64_t from_ns = clock_ns(), to_ns;
 		int err;
 
 		if (!sample_sync__has(sampler, cpu))
 			continue;
 		err = sample_object__sync(&sampler->object, cpu, sampler->number, ops,
 					  sampler->slots);
-		if (err == -ENXIO)
+		to_ns = clock_ns();
+		if (err == -ENXIO) {
 			sync_offline(sampler, cpu, ops);
-		else if (err)
+			from_ns = to_ns = 0;
+		} else if (err) {
 			return err;
-		else if (sampler->is_enabled)
-			add_absence(sampler, cpu, time_ns);
+		}
 		for (int i = 0; i < sampler->nr_events; i++)
-			take_reading(sampler, &sampler->events[i], cpu);
+			take_reading(sampler, &sampler->events[i], cpu, from_ns, to_ns);
 	}
 	return 0;
 }

@@ -136,7 +136,7 @@ struct sample_account {
 	uint64_t counted;
 	uint64_t enabled_ns, running_ns; /* running < enabled: multiplexed */
 	uint64_t
-		absent_ns; /* of CPUs that had no event, because it could not be opened; not counted */
+		absent_ns; /* of CPUs that had no event: it was being opened again, or could not be; not counted */
 	uint64_t failed_reads; /* of the event's own count, which may be short */
 	uint64_t period;       /* of the events; 0: the kernel adapts it */
 };

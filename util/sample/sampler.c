@@ -147,7 +147,8 @@ static int add_event(struct sampler *sampler, struct evsel *evsel, struct sample
 		return err;
 	event->last = calloc(sampler->object.nr_cpus, sizeof(*event->last));
 	event->is_absent = calloc(sampler->object.nr_cpus, sizeof(*event->is_absent));
-	if (!event->last || !event->is_absent)
+	event->read_ns = calloc(sampler->object.nr_cpus, sizeof(*event->read_ns));
+	if (!event->last || !event->is_absent || !event->read_ns)
 		return -ENOMEM;
 	event->rate = rate.value;
 	event->is_clock = evsel__is_clock(evsel);
@@ -478,7 +479,7 @@ static void report_missed(const struct sampler *sampler)
 	const struct bperf_leader *leader = sampler->leader;
 	uint64_t nr;
 
-	if (!sampler->has_scopes || !sampler->synced_ns)
+	if (!sampler->has_scopes || !sampler->has_synced)
 		return;
 	nr = leader_tasks__lost(leader) - sampler->lost + leader_tasks__missed(leader);
 	if (nr)
@@ -527,6 +528,7 @@ void sampler__delete(struct sampler *sampler)
 	for (int i = 0; i < sampler->nr_events; i++) {
 		free(sampler->events[i].last);
 		free(sampler->events[i].is_absent);
+		free(sampler->events[i].read_ns);
 	}
 	free(sampler->events);
 	free(sampler);

@@ -24,6 +24,7 @@ struct sampled_event {
 	bool stops_throttled;	     /* it does not count while it is throttled */
 	double stopped;		     /* estimate of what it did not count because of that */
 	struct sample_sum kept, truncated, unreadable, late;
+	uint64_t *read_ns;  /* per CPU: behind the last reading; 0: none, or it was offline */
 	bool *is_absent;    /* per CPU: it could not be opened there */
 	uint64_t absent_ns; /* of all CPUs, while enabled */
 	bool has_warned;
@@ -48,7 +49,7 @@ struct sampler {
 	uint64_t failed;   /* mask of its own slots with an event that could not be opened */
 	bool is_enabled;
 	bool gives_up;	      /* it waited in vain for a lock */
-	uint64_t synced_ns;   /* when its CPUs were brought up to date */
+	bool has_synced;      /* its CPUs were brought up to date */
 	uint64_t repaired_ns; /* when dead sessions were looked for */
 	int events_of_slot[MAX_SAMPLE_SLOTS];
 };
