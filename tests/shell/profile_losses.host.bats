@@ -4,6 +4,12 @@
 
 load profile
 
+requirements() {
+	require_root
+	require_commands gcc jq
+	PATH=$WORKLOADS:$PATH
+}
+
 # own OPTION... : sample by events of this session's own, to $T/json
 own() {
 	profile --no-bpf -j "$@" >"$T/json"
@@ -66,4 +72,24 @@ ran_for() {
 	adds_up
 	[ "$(account lost.late.samples)" -gt 1000 ]
 	[ "$(account lost.late.weight)" -gt 100000000 ]
+}
+
+@test "counts that cannot be read are named" {
+	refusing refusing <<-'EOF'
+		long syscall(long nr, ...);
+		ssize_t read(int fd, void *to, size_t size)
+		{
+			/* count, two times, lost records */
+			if (size != 32)
+				return syscall(SYS_read, fd, to, size);
+			errno = EIO;
+			return -1;
+		}
+		static long refused(long nr, const long *args)
+		{
+			return 0;
+		}
+	EOF
+	LD_PRELOAD=$T/refusing.so perf profile --no-bpf -e cpu-clock -F 1000 -C 0 --timeout 100 >"$T/text"
+	grep -qx '# 1 reading of the count failed: it may be short' "$T/text"
 }

@@ -174,6 +174,22 @@ are_parts() {
 	[ "$(total 'table full.nr' "$T/slow")" = 0 ]
 }
 
+@test "stacks that the kernel does not walk are counted, those of the kernel and of user space" {
+	local level way
+	keep_busy
+	# as if the kernel could read none
+	set_until_end $kernel/perf_event_max_stack 0
+	sampled -q -k 0xb -a -d 200 -c 100003 cycles >"$T/out"
+	[ "$(total kept.nr "$T/out")" -gt 100 ]
+	[ "$(total unreadable.nr "$T/out")" = "$(total kept.nr "$T/out")" ]
+	for way in --bpf --no-bpf; do
+		for level in u k; do
+			perf profile $way --bpf-attr-map "$ATTR_MAP" -a -e cycles:$level -c 10007 -g -j --timeout 100 >"$T/json"
+			jq -s -e '[.[] | .account // empty] | last | .samples > 10 and .unreadable.samples == .samples' "$T/json"
+		done
+	done
+}
+
 # sees_throttling : this kernel tells sampling programs, since Linux 6.2
 sees_throttling() {
 	grep -q ' bpf_cast_to_kern_ctx$' /proc/kallsyms

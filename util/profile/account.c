@@ -217,7 +217,7 @@ void account__print_text(FILE *out, const struct evsel *evsel, const struct samp
 	print_losses(out, evsel, account);
 	print_failures(out, account);
 	print_sum(out, "stacks cut because they are too deep", account, &account->truncated);
-	print_sum(out, "user stacks that the kernel could not read", account, &account->unreadable);
+	print_sum(out, "stacks that the kernel could not read", account, &account->unreadable);
 	/* The kernel's two times differ by some microseconds even without multiplexing. */
 	if (account->running_ns < account->enabled_ns - account->enabled_ns / 1000)
 		fprintf(out, "# multiplexed: counted %.1f %% of the time\n",

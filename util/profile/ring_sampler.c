@@ -163,6 +163,14 @@ static struct sample_sum *sum_of_left_out(const struct ring_sampler *sampler,
 	return NULL;
 }
 
+/* Kernel threads have no stack of user space, and nothing tells them apart. */
+static bool lacks_stack(const struct ring_sampler *sampler, const struct sample_entry *entry)
+{
+	if (entry->is_user)
+		return sampler->key & SAMPLE_USER_STACK && !entry->nr_user;
+	return sampler->key & SAMPLE_KERNEL_STACK && !entry->nr_kernel;
+}
+
 static int take_sample(struct ring_sampler *sampler, const struct perf_event_header *record)
 {
 	struct sample_sum *left_out;
@@ -183,6 +191,8 @@ static int take_sample(struct ring_sampler *sampler, const struct perf_event_hea
 	add(&account->kept, &entry);
 	if (entry.is_truncated)
 		add(&account->truncated, &entry);
+	if (lacks_stack(sampler, &entry))
+		add(&account->unreadable, &entry);
 	if (sampler->key & SAMPLE_PRIO)
 		entry.prio = prio_cache__get(&sampler->prios, entry.tid);
 	entry.comm = comm_cache__get(&sampler->comms, entry.pid, entry.tid);
@@ -236,11 +246,13 @@ static void count_loss(struct ring_sampler *sampler, const struct perf_event_hea
 	if (event < 0 || (record->type == PERF_RECORD_LOST && !sampler->ring.lacks_lost))
 		return;
 	sum = &sampler->accounts[event]
-		       .lost[record->type == PERF_RECORD_LOST ? SAMPLE_LOST_LATE :
-								SAMPLE_LOST_THROTTLE];
-	/* The event's number, then the number of records. */
+		       .lost[record->type == PERF_RECORD_THROTTLE ? SAMPLE_LOST_THROTTLE :
+								    SAMPLE_LOST_LATE];
+	/* The event's number, then the number of records. The PMU's own buffer has only the latter. */
 	if (record->type == PERF_RECORD_LOST)
 		memcpy(&nr, (const char *)(record + 1) + sizeof(uint64_t), sizeof(nr));
+	else if (record->type == PERF_RECORD_LOST_SAMPLES)
+		memcpy(&nr, record + 1, sizeof(nr));
 	sum->nr += nr;
 }
 
@@ -261,7 +273,8 @@ static int keep(void *ctx, const struct perf_event_header *record)
 	struct ring_sampler *sampler = ctx;
 	struct record *added;
 
-	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE) {
+	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_LOST_SAMPLES ||
+	    record->type == PERF_RECORD_THROTTLE) {
 		count_loss(sampler, record);
 		return 0;
 	}

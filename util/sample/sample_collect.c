@@ -57,6 +57,15 @@ static void describe(struct sample_entry *entry, const struct sample_row *row, i
 	};
 }
 
+/* Return: whether a stack is missing that should be there. Kernel mode always has one. */
+static bool lacks_stack(const struct sampler *sampler, const struct sample_key *key)
+{
+	if (key->user_stack == STACK_NO_USER)
+		return true;
+	return sampler->options.key & SAMPLE_KERNEL_STACK && !(key->flags & SAMPLED_USER) &&
+	       !key->kernel_stack;
+}
+
 /* @nr: its number in the table. The row is a copy, which nobody changes meanwhile. */
 static int give_row(struct sampler *sampler, const struct sample_row *row, int nr, int cpu,
 		    sample_fn fn, void *ctx)
@@ -80,7 +89,7 @@ static int give_row(struct sampler *sampler, const struct sample_row *row, int n
 	add_sum(&event->kept, row);
 	if (entry.is_truncated)
 		add_sum(&event->truncated, row);
-	if (entry.is_user_unreadable)
+	if (lacks_stack(sampler, &row->key))
 		add_sum(&event->unreadable, row);
 	return fn(ctx, &entry);
 }

@@ -120,7 +120,7 @@ struct sample_account {
 	struct sample_sum mode;	      /* left out: in modes that a clock excludes, without `idle` */
 	struct sample_sum other;      /* left out: not of the target (of all that the event took) */
 	struct sample_sum truncated;  /* of kept: stacks cut at max_frames */
-	struct sample_sum unreadable; /* of kept: without a user stack that should be there */
+	struct sample_sum unreadable; /* of kept: without a stack that should be there */
 	struct sample_sum lost[NR_SAMPLE_LOSSES];
 	/* A part of kept: not among the single samples, where these are wanted. The collector counts it. */
 	struct sample_sum unrecorded;
