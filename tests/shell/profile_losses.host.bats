@@ -29,11 +29,16 @@ account() {
 	jq -s "[.[] | .account // empty] | last | .$1" "$T/json"
 }
 
-# ran_for PID TICKS : the process has used so much time of CPUs
-ran_for() {
+# ticks_of PID : print how much time of CPUs the process has used
+ticks_of() {
 	local stat
 	read -ra stat <"/proc/$1/stat"
-	[ $((stat[13] + stat[14])) -ge "$2" ]
+	echo $((stat[13] + stat[14]))
+}
+
+# ran_for PID TICKS : it has used so much
+ran_for() {
+	[ "$(ticks_of "$1")" -ge "$2" ]
 }
 
 @test "samples and losses of one's own events are the count, whatever the target" {
@@ -56,16 +61,18 @@ ran_for() {
 }
 
 @test "records that a full ring buffer has no room for are lost, with their part of the count" {
-	local pid session
-	background /dev/null blend 100000000
+	local pid session ticks
+	background /dev/null taskset -c 0 blend 100000000
 	pid=$!
+	wait_for grep -qx blend "/proc/$pid/comm"
 	perf profile --no-bpf -e cpu-clock -c 100000 -j -p "$pid" >"$T/json" 3>&- &
 	session=$!
 	jobs_started+=("$session")
 	wait_for samples_or_ends "$session"
 	kill -STOP "$session"
-	# 10,000 samples a second, of 64 bytes at least, and room for 524,288 bytes on each CPU
-	wait_for ran_for "$pid" $(($(nproc) * 150 + 100))
+	ticks=$(ticks_of "$pid")
+	# 10,000 samples a second, of 56 bytes at least, and room for 524,288 bytes on the CPU
+	wait_for ran_for "$pid" $((ticks + 300))
 	kill -CONT "$session"
 	kill -INT "$session"
 	wait "$session"
