@@ -71,6 +71,16 @@ stands_for() {
 	in_range "$(jq -s 'map(.account // empty) | last | .share' "$T/json")" "$1" "$2"
 }
 
+@test "raw events that take turns are reported with their part of the time" {
+	local way events=r08,r08:u,r08:k,r11,r11:u,r11:k,instructions,instructions:u,instructions:k
+	background /dev/null spin 1000000000000
+	for way in --bpf --no-bpf; do
+		# There are seven counters.
+		perf profile $way --bpf-attr-map "$ATTR_MAP" -a -c 1000003 -e "$events" --timeout 400 >"$T/text"
+		grep -qE '^# multiplexed: counted [5-9][0-9]\.[0-9] % of the time$' "$T/text" || { grep '^#' "$T/text"; return 1; }
+	done
+}
+
 @test "raw events are sampled by period and in the kernel's frequency mode, and cache events where the PMU has them" {
 	local way
 	for way in --bpf --no-bpf; do
