@@ -4,11 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <bpf/bpf.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/lib/util.h"
@@ -155,6 +159,108 @@ static void test_hidden_addresses_are_noticed(void **state __unused)
 	/* Per-CPU data of x86-64 starts at 0. */
 	assert_false(kallsyms__parse("0000000000000000 A fixed_percpu_data\n", 37, &table));
 	symbol_table__clear(&table);
+}
+
+/* Load a program. Return: its descriptor. */
+static int load_program(void)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "nothing", "GPL", nothing,
+			       ARRAY_SIZE(nothing), NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* Return: the address of a program's only function; 0: it has no machine code. */
+static uint64_t address_of(int fd)
+{
+	uint64_t address = 0;
+	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)&address, .nr_jited_ksyms = 1};
+	__u32 len = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &len), 0);
+	return address;
+}
+
+/* A file system like /proc for kallsyms: whoever reads it has the first text once, then the second, each time. */
+static void show_texts(const char *dir, const char *first, const char *second)
+{
+	char *path = xasprintf("%s/kallsyms", dir), *next = xasprintf("%s/next", dir);
+	int fd = open(next, O_WRONLY | O_CREAT, 0600);
+
+	assert_true(dprintf(fd, "%s", second) > 0);
+	close(fd);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	setenv("PROCFS_PATH", dir, 1);
+	if (!fork()) {
+		alarm(60); /* if nobody reads it */
+		fd = open(path, O_WRONLY);
+		if (!rename(next, path))
+			dprintf(fd, "%s", first);
+		_exit(0);
+	}
+	free(path);
+	free(next);
+}
+
+static void show_texts_no_more(const char *dir)
+{
+	char *path = xasprintf("%s/kallsyms", dir);
+
+	while (wait(NULL) > 0)
+		;
+	unsetenv("PROCFS_PATH");
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0);
+	free(path);
+}
+
+/* Return: the name of a program's function if these texts are read; "-": it has none. */
+static char *name_of(uint64_t address, const char *first, const char *second)
+{
+	char dir[] = "/tmp/perf-unit-XXXXXX", *name;
+	struct symbol_table table = {};
+	bool is_hidden;
+
+	assert_non_null(mkdtemp(dir));
+	show_texts(dir, first, second);
+	assert_int_equal(kallsyms__read(&table, &is_hidden), 0);
+	show_texts_no_more(dir);
+	assert_false(is_hidden);
+	assert_string_equal(at(&table, 0x1000), "first");
+	name = strdup(at(&table, address));
+	symbol_table__clear(&table);
+	return name;
+}
+
+static void test_a_bpf_program_that_was_passed_over_is_found(void **state __unused)
+{
+	static const char lacking[] = "1000 T first\n",
+			  form[] = "%s%llx t bpf_prog_nothing\t[bpf]\n";
+	char *complete, *name;
+	uint64_t address;
+	int prog;
+
+	if (geteuid())
+		skip();
+	prog = load_program();
+	address = address_of(prog);
+	if (!address)
+		skip(); /* the kernel interprets programs */
+	complete = xasprintf(form, lacking, (unsigned long long)address);
+	name = name_of(address, lacking, complete);
+	assert_string_equal(name, "bpf_prog_nothing");
+	free(name);
+	/* With net.core.bpf_jit_harden the kernel lists no program. */
+	name = name_of(address, lacking, lacking);
+	assert_string_equal(name, "-");
+	free(name);
+	free(complete);
+	close(prog);
 }
 
 static void test_perf_maps_have_blanks_in_names_and_the_last_line_wins(void **state __unused)
@@ -313,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_kallsyms_have_functions_modules_and_bpf_programs),
 		cmocka_unit_test(test_nothing_behind_the_text_of_kallsyms_is_read),
 		cmocka_unit_test(test_hidden_addresses_are_noticed),
+		cmocka_unit_test(test_a_bpf_program_that_was_passed_over_is_found),
 		cmocka_unit_test(test_perf_maps_have_blanks_in_names_and_the_last_line_wins),
 		cmocka_unit_test(test_a_perf_map_is_read_from_a_file),
 		cmocka_unit_test(test_names_are_demangled_without_parameters),

@@ -3,6 +3,7 @@
 
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
+#include "util/lib/array.h"
 #include "util/lib/util.h"
 
 #include <bpf/bpf.h>
@@ -200,6 +201,39 @@ int bpf_code__read(uint64_t address, struct bpf_code *code)
 	}
 	capability__lower();
 	return err;
+}
+
+/* Return: 0, also if the kernel hides the addresses or the program has no machine code; -ENOMEM. */
+static int add_functions(int fd, uint64_t **addresses, int *nr)
+{
+	struct lists lists = {};
+	int err = get_functions(fd, &lists);
+
+	for (__u32 i = 0; !err && i < lists.info.nr_jited_ksyms; i++) {
+		uint64_t *address = array__add(*addresses, *nr);
+
+		if (address)
+			*address = lists.functions[i];
+		err = address ? 0 : -ENOMEM;
+	}
+	clear_lists(&lists);
+	return err == -ENOMEM ? err : 0;
+}
+
+int bpf_code__functions(uint64_t **addresses)
+{
+	int nr = 0, err = 0;
+
+	*addresses = NULL;
+	capability__raise();
+	for (__u32 id = 0; !err && !bpf_prog_get_next_id(id, &id);) {
+		int fd __cleanup(close_fd) = bpf_prog_get_fd_by_id(id);
+
+		if (fd >= 0)
+			err = add_functions(fd, addresses, &nr);
+	}
+	capability__lower();
+	return err ? err : nr;
 }
 
 const struct bpf_code_line *bpf_code__line(const struct bpf_code *code, uint64_t address)

@@ -37,4 +37,12 @@ void bpf_code__clear(struct bpf_code *code);
 /** bpf_code__line() - the line of an instruction, borrowed; NULL: unknown */
 const struct bpf_code_line *bpf_code__line(const struct bpf_code *code, uint64_t address);
 
+/**
+ * bpf_code__functions() - the addresses of all functions of the programs that are loaded
+ * @addresses: receives them, none if the kernel hides them; released by free() in any case
+ *
+ * Return: their number or -ENOMEM.
+ */
+int bpf_code__functions(uint64_t **addresses);
+
 #endif

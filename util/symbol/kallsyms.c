@@ -2,12 +2,15 @@
 #include "util/symbol/kallsyms.h"
 
 #include "util/lib/util.h"
+#include "util/symbol/bpf_code.h"
 #include "util/symbol/symbol_table.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MAX_READS 3
 
 /* One line of the text. */
 struct line {
@@ -97,7 +100,7 @@ bool kallsyms__parse(const char *text, size_t len, struct symbol_table *table)
 	return nr_functions && nr_hidden == nr_functions;
 }
 
-int kallsyms__read(struct symbol_table *table, bool *is_hidden)
+static int read_text(struct symbol_table *table, bool *is_hidden)
 {
 	char *path __cleanup(free_ptr) = xasprintf("%s/kallsyms", procfs_root());
 	char *text __cleanup(free_ptr) = NULL;
@@ -110,6 +113,46 @@ int kallsyms__read(struct symbol_table *table, bool *is_hidden)
 	*is_hidden = kallsyms__parse(text, len, table);
 	symbol_table__sort(table);
 	return table->has_failed ? -ENOMEM : 0;
+}
+
+/* Sums of the addresses of functions of BPF programs: they differ if the functions do. */
+struct bpf_functions {
+	uint64_t loaded;
+	uint64_t missing; /* of those, in a table; 0: none is known to be missing */
+};
+
+static struct bpf_functions find_missing(const struct symbol_table *table)
+{
+	uint64_t *addresses __cleanup(free_ptr) = NULL;
+	struct bpf_functions functions = {};
+	int nr = bpf_code__functions(&addresses);
+
+	for (int i = 0; i < nr; i++) {
+		const struct symbol *symbol = symbol_table__find(table, addresses[i]);
+
+		functions.loaded += addresses[i];
+		if (!symbol || symbol->start != addresses[i])
+			functions.missing += addresses[i];
+	}
+	return functions;
+}
+
+/*
+ * The kernel finds the next line by its number, so it passes over a line if one before that goes
+ * meanwhile. Only BPF programs and trampolines come and go often. Their functions have no lines at
+ * all with net.core.bpf_jit_harden, or if their owner lacks CAP_BPF: nothing changes then.
+ */
+int kallsyms__read(struct symbol_table *table, bool *is_hidden)
+{
+	struct bpf_functions before, now = {};
+	int err, nr = 0;
+
+	do {
+		before = now;
+		err = read_text(table, is_hidden);
+		now = err || *is_hidden ? (struct bpf_functions){} : find_missing(table);
+	} while (now.missing && memcmp(&now, &before, sizeof(now)) && ++nr < MAX_READS);
+	return err;
 }
 
 static bool is_named(const struct line *line, const char *name)

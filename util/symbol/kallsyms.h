@@ -24,6 +24,7 @@ bool kallsyms__parse(const char *text, size_t len, struct symbol_table *table);
  * kallsyms__read() - the same from PROCFS/kallsyms, sorted
  * @is_hidden: receives whether kernel.kptr_restrict hides the addresses
  *
+ * Reads it again if BPF programs that are loaded are missing: programs that go meanwhile shift those behind them.
  * Return: 0 or -errno, without a message.
  */
 int kallsyms__read(struct symbol_table *table, bool *is_hidden);
