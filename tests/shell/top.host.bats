@@ -235,6 +235,21 @@ fits() {
 	wait_for test ! -e "/proc/$keeper"
 }
 
+@test "names that take long have their progress on the screen, until the next table" {
+	local worker
+	begin_screen -e cpu-clock
+	worker=$(pgrep -P "$(pgrep -P "$pid" -x perf-symbols)")
+	kill -STOP "$worker"
+	# A program whose functions have no names yet.
+	cp "$WORKLOADS/blend" "$T/late"
+	background "$T/out" "$T/late" 100000000
+	wait_for shows '^# reading symbols: [0-9]+ % \(\S'
+	kill -CONT "$worker"
+	wait_for shows '  late +\[\.\] blend_b$'
+	press q
+	ends_with 0
+}
+
 @test "perf top restores the terminal when it is stopped, and goes on" {
 	begin_screen -e cpu-clock
 	press '\032'
