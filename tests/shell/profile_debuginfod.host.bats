@@ -42,7 +42,8 @@ stripped() {
 }
 
 # serve MODE : start a server in the background, which sets $url. It writes each request into $T/requests, and the rights
-# of the process that asks into $T/rights. MODE files sends $T/files/ID; silent sends nothing.
+# of the process that asks into $T/rights. MODE files sends $T/files/ID; held sends it when there is
+# $T/go; silent sends nothing.
 serve() {
 	cat >"$T/server.py" <<-'EOS'
 		import glob, http.server, os, sys, time
@@ -69,6 +70,8 @@ serve() {
 		            log.write("".join(rights()))
 		        if mode == "silent":
 		            time.sleep(1000)
+		        while mode == "held" and not os.path.exists(directory + "/go"):
+		            time.sleep(0.1)
 		        _, kind, name, file = (self.path + "///").split("/")[:4]
 		        path = directory + "/files/" + os.path.basename(name)
 		        if kind != "buildid" or file != "debuginfo" or not os.path.exists(path):
@@ -143,6 +146,24 @@ names() {
 	grep -qx "perf profile: debuginfod: interrupted: no further debug information is fetched" "$T/out"
 	grep -qE '^# [0-9,]+ samples stand for ' "$T/out"
 	[ -z "$(ls -A "$public")" ]
+}
+
+@test "a file that comes for long has its progress on a terminal, which is erased before the report" {
+	local command session
+	require_commands script
+	serve held
+	stripped program
+	printf -v command '%q ' perf profile --no-bpf -e cpu-clock -F 2000 --lines -j --debuginfod="$url" -- "$T/program" 1000000
+	background "$T/screen" env TMPDIR="$public" DEBUGINFOD_TIMEOUT=100 script -qfec "$command" /dev/null
+	session=$!
+	# while the server is silent
+	wait_for grep -aqP '\rreading symbols: +[0-9]+ % \(program\)\e\[K' "$T/screen"
+	[ -s "$T/requests" ]
+	touch "$T/go"
+	wait "$session"
+	tr '\r' '\n' <"$T/screen" | awk '/^reading symbols/ { last = NR } /^\033\[K/ { erased = NR; nr++ }
+		END { exit nr != 1 || erased != last + 1 }'
+	grep -aqE '"sym": "sum", .*"srcline": "mix\.c:[0-9]+"' "$T/screen"
 }
 
 @test "servers that are silent or gone cost one warning, and no names" {

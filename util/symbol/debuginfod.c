@@ -31,6 +31,8 @@
 /* perf waits a little longer than the process itself does. */
 #define GRACE_MS 3000
 #define LOOK_MS	 100
+/* The time between two calls of those who watch. */
+#define WATCH_NS (NSEC_PER_SEC / 2)
 /* A quick fetch is not cut short by a signal. */
 #define SLOW_MS	  1000
 #define MAX_ERRNO 4095
@@ -39,6 +41,9 @@ struct debuginfod {
 	pid_t pid;
 	int fd; /* -1: no further files */
 	uint64_t silent_ms;
+	void (*watch)(void *ctx); /* NULL: nobody watches */
+	void *watch_ctx;
+	uint64_t watched_ns; /* time of the last call */
 };
 
 /* A reply comes with a descriptor if err is 0. -EINPROGRESS: the server goes on sending. */
@@ -272,8 +277,23 @@ void debuginfod__stop(struct debuginfod *debuginfod)
 	free(debuginfod);
 }
 
+void debuginfod__watch(struct debuginfod *debuginfod, void (*fn)(void *ctx), void *ctx)
+{
+	debuginfod->watch = fn;
+	debuginfod->watch_ctx = ctx;
+	debuginfod->watched_ns = clock_ns();
+}
+
+static void call_watch(struct debuginfod *debuginfod, uint64_t now)
+{
+	if (!debuginfod->watch || now - debuginfod->watched_ns < WATCH_NS)
+		return;
+	debuginfod->watched_ns = now;
+	debuginfod->watch(debuginfod->watch_ctx);
+}
+
 /* Replies alone do not gain time: the process may be in hostile hands. Return: 0 when there is one; -errno: give up. */
-static int wait_for_reply(const struct debuginfod *debuginfod, uint64_t begin_ns)
+static int wait_for_reply(struct debuginfod *debuginfod, uint64_t begin_ns)
 {
 	struct pollfd in = {.fd = debuginfod->fd, .events = POLLIN};
 	uint64_t heard_ns = clock_ns();
@@ -281,6 +301,7 @@ static int wait_for_reply(const struct debuginfod *debuginfod, uint64_t begin_ns
 	for (;;) {
 		uint64_t now = clock_ns();
 
+		call_watch(debuginfod, now);
 		if (now - begin_ns >= SLOW_MS * NSEC_PER_MSEC && end_signals__has_any())
 			return -EINTR;
 		if (now - heard_ns >= debuginfod->silent_ms * NSEC_PER_MSEC ||

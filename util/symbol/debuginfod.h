@@ -25,6 +25,12 @@ struct debuginfod *debuginfod__start(const char *urls);
 void debuginfod__stop(struct debuginfod *debuginfod);
 
 /**
+ * debuginfod__watch() - call a function about once a second while a file is fetched
+ * @fn: NULL: no more
+ */
+void debuginfod__watch(struct debuginfod *debuginfod, void (*fn)(void *ctx), void *ctx);
+
+/**
  * debuginfod__fetch() - get the file with the debug information of a build id
  *
  * Servers that are silent for DEBUGINFOD_TIMEOUT seconds (10), and files that take five minutes, are given up. So are all

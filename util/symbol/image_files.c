@@ -12,6 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+void image_files__watch(const struct image_files *files, void (*fn)(void *ctx), void *ctx)
+{
+	if (files->reader)
+		symbol_process__watch(files->reader, fn, ctx);
+	if (files->debuginfod)
+		debuginfod__watch(files->debuginfod, fn, ctx);
+}
+
 /* Keep a file if it has the debug information of an image; close it otherwise. Return: 0 or -errno. */
 static int keep_debug_file(const struct image_files *files, struct image *image, int fd)
 {

@@ -19,6 +19,12 @@ struct image_files {
 };
 
 /**
+ * image_files__watch() - call a function about once a second while files are read or fetched
+ * @fn: NULL: no more
+ */
+void image_files__watch(const struct image_files *files, void (*fn)(void *ctx), void *ctx);
+
+/**
  * image_files__describe() - open the file of an image, and the one with its debug information if it is stripped
  *
  * If the file has gone, or another one is at its path, its debug file takes its place.

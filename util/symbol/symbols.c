@@ -440,12 +440,9 @@ int symbols__resolve(struct symbols *symbols, progress_fn progress, void *ctx)
 		return -ENOMEM;
 	end_signals__hold(&before);
 	symbols->progress = (struct progress){.fn = progress, .ctx = ctx};
-	if (symbols->files.reader)
-		symbol_process__watch(symbols->files.reader, progress ? show_progress : NULL,
-				      symbols);
+	image_files__watch(&symbols->files, progress ? show_progress : NULL, symbols);
 	err = resolve_places(symbols, places, nr);
-	if (symbols->files.reader)
-		symbol_process__watch(symbols->files.reader, NULL, NULL);
+	image_files__watch(&symbols->files, NULL, NULL);
 	warn_if_cut_short(symbols);
 	end_signals__release(&before);
 	if (!err && symbols->names.wants_lines)

@@ -106,7 +106,7 @@ const struct symbols_mapping *symbols__get_mapping(const struct symbols *symbols
 
 /**
  * symbols__resolve() - find the names of all places
- * @progress: is called before each image, and about once a second while one is read; NULL: nobody watches
+ * @progress: is called before each image, and about once a second while one is read or fetched; NULL: nobody watches
  *
  * Files that cannot be read in time have no names. After a second, SIGINT and SIGTERM cut it short with a
  * warning: the other places then have no names. The signals arrive afterwards.
