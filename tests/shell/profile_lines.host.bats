@@ -59,6 +59,32 @@ agrees_with_addr2line() {
 	refute grep -q 'mix.cc' "$T/folded"
 }
 
+# line_of TEXT : print the number of its only line in mix.rs
+line_of() {
+	grep -nF "$1" "$SOURCES/mix.rs" | cut -d: -f1
+}
+
+@test "functions of rustc have their names in both manglings, with inlined functions and lines" {
+	local mangling type closure
+	# CI has none: its package is large. That of rustup needs its files, and HOME is the test's.
+	export RUSTUP_HOME=${RUSTUP_HOME:-$(command -v rustc | sed 's,/.cargo/bin/rustc$,/.rustup,')}
+	rustc --version >/dev/null 2>&1 || skip "there is no rustc"
+	perf version --build-options | grep -q 'libiberty: \[ on' || skip_or_fail "there is no libiberty in this build"
+	# Names of the older form have no types of generic functions.
+	while read -r mangling type closure; do
+		(cd "$T" && RUSTC_BOOTSTRAP=1 rustc -g -O -C force-frame-pointers=yes -Z unstable-options \
+			-C symbol-mangling-version="$mangling" "$SOURCES/mix.rs")
+		profile --inline --lines -F 5000 --folded -- "$T/mix" 30000000 >"$T/folded"
+		type=${type#-}
+		grep -qF ";mix::sum$type::$closure (inlined) mix.rs:$(line_of 'turns(seed))');mix::turns$type (inlined) mix.rs:$(line_of 'turn(seed.into())');mix::turn (inlined) mix.rs:$(line_of 'black_box(all)');" "$T/folded"
+		grep -qE ";<mix::Square<u32> as mix::Shape>::area mix.rs:$(line_of 'black_box(i)')[; ]" "$T/folded"
+		grep -qE ";mix::apply mix.rs:$(line_of 'all ^ f(i)')[; ]" "$T/folded"
+	done <<-EOF
+	v0 ::<u32> {closure#0}
+	legacy - {{closure}}
+	EOF
+}
+
 @test "the weight of all frames is that of the samples, with inlined functions or without" {
 	compiled gcc mix.c program
 	for way in --bpf --no-bpf; do
