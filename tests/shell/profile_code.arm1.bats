@@ -18,6 +18,7 @@ requirements() {
 teardown() {
 	end_jobs
 	remove_map
+	[ ! -e /sys/module/brd ] || rmmod brd
 	[ ! -e "$TRACEFS/events/$PROBE" ] || { echo 0 >"$TRACEFS/events/$PROBE/enable"; echo "-:$PROBE" >>"$TRACEFS/kprobe_events"; }
 	[ -z "${public-}" ] || rm -r "$public"
 }
@@ -112,6 +113,24 @@ is_as_in_memory() {
 	jq -r .instruction "$T/code" | diff "$T/words" - >&2
 }
 
+# has_its_samples SYMBOL : the rows in $T/code have the samples of the function's addresses in $T/ip
+has_its_samples() {
+	jq -r --arg f "$1" 'select((.ip // "") | startswith($f + "+")) | .samples' "$T/ip" | sort >"$T/samples"
+	jq -r 'select((.samples // 0) > 0) | .samples' "$T/code" | sort | diff "$T/samples" - >&2
+}
+
+# sampled DSO : print those functions with more than 100 samples that are the only ones of their names, with their
+# addresses. Samples of all addresses are in $T/ip.
+sampled() {
+	perf profile report --ip=address -j "$T/data" >"$T/ip"
+	perf profile report -s dso,sym -j "$T/data" |
+		jq -r --arg dso "$1" 'select(.dso == $dso and .samples > 100) | .sym' >"$T/names"
+	awk 'FNR == NR { sampled[$1] = FNR; next }
+		$3 in sampled { nr[$3]++; at[$3] = $1 }
+		END { for (sym in nr) if (nr[sym] == 1) print sampled[sym], sym, at[sym] }' "$T/names" /proc/kallsyms |
+		sort -n | cut -d ' ' -f 2-
+}
+
 # set_probe : put a breakpoint into the third instruction of the first sampled function that allows it, $sym at $start
 set_probe() {
 	while read -r sym start; do
@@ -126,19 +145,11 @@ set_probe() {
 	local sym start
 	[ -r /proc/kcore ] || skip_or_fail "no /proc/kcore"
 	perf profile --bpf-attr-map "$ATTR_MAP" -e cycles:k -c 2003 -o "$T/data" -- kernelwork 20000 >"$T/out"
-	perf profile report --ip=address -j "$T/data" >"$T/ip"
-	perf profile report -s dso,sym -j "$T/data" | jq -r 'select(.dso == "[kernel]" and .samples > 100) | .sym' >"$T/names"
-	# that are the only ones of their names
-	awk 'FNR == NR { sampled[$1] = FNR; next }
-		$3 in sampled { nr[$3]++; at[$3] = $1 }
-		END { for (sym in nr) if (nr[sym] == 1) print sampled[sym], sym, at[sym] }' "$T/names" /proc/kallsyms |
-		sort -n | cut -d ' ' -f 2- >"$T/functions"
+	sampled "[kernel]" >"$T/functions"
 	[ "$(wc -l <"$T/functions")" -ge 2 ]
 	while read -r sym start; do
 		is_as_in_memory "$sym" "$start"
-		# with the samples of each
-		jq -r --arg f "$sym" 'select((.ip // "") | startswith($f + "+")) | .samples' "$T/ip" | sort >"$T/samples"
-		jq -r 'select((.samples // 0) > 0) | .samples' "$T/code" | sort | diff "$T/samples" - >&2
+		has_its_samples "$sym"
 	done < <(head -n 2 "$T/functions")
 	# The kernel changes its own code.
 	set_probe
@@ -149,4 +160,22 @@ set_probe() {
 	is_as_in_memory "$sym" "$start"
 	refute grep -qx d4200080 "$T/words"
 	sed '3d' "$T/words" | diff - <(sed '3d' "$T/changed") >&2
+}
+
+@test "functions of a module are read from /proc/kcore while it is loaded" {
+	local sym start module=${WORKLOADS%/*}/modules/brd.ko
+	[ -r /proc/kcore ] || skip_or_fail "no /proc/kcore"
+	[ -e "$module" ] || skip_or_fail "the package of this kernel has no module brd"
+	insmod "$module" rd_nr=1 rd_size=65536
+	perf profile --bpf-attr-map "$ATTR_MAP" -e cycles:k -c 2003 -o "$T/data" -- \
+		dd if=/dev/ram0 of=/dev/null bs=1M iflag=direct status=none
+	sampled "[brd]" >"$T/functions"
+	read -r sym start <"$T/functions"
+	is_as_in_memory "$sym" "$start"
+	has_its_samples "$sym"
+	jq -s -e --arg sym "$sym" 'all(.dso == "[brd]" and .sym == $sym and .file == null)' "$T/code"
+	perf profile report --annotate "brd:$sym" -j "$T/data" | jq -c 'select(.address)' | diff "$T/code" - >&2
+	rmmod brd
+	refused 1 perf profile report --annotate "$sym" "$T/data" \
+		<<<"perf profile: --annotate $sym: [kernel.kallsyms]: the code that was sampled is not loaded any more"
 }
