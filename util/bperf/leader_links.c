@@ -127,10 +127,10 @@ static int make_exit_event(struct bperf_leader *leader)
 	return 0;
 }
 
-void leader_links__leave(struct bperf_leader *leader)
+void leader_links__leave(struct bperf_leader *leader, bool ends)
 {
 	for (int i = 0; i < NR_TASK_LINKS; i++) {
-		if (links[i].kind != LINKS_SERVE)
+		if (links[i].kind != LINKS_SERVE && (ends || links[i].kind != LINKS_TASKS))
 			close_fd(&leader->task_link_fds[i]);
 	}
 }

@@ -41,8 +41,14 @@ int leader_links__make(struct bperf_leader *leader, enum link_kind kind);
 int leader_links__follow_switches(struct bperf_leader *leader);
 void leader_links__leave_switches(struct bperf_leader *leader);
 
-/** leader_links__leave() - let go of all of them, but for the one at switches while followers need it */
-void leader_links__leave(struct bperf_leader *leader);
+/**
+ * leader_links__leave() - let go of all of them, but for the one at switches while followers need it
+ * @ends: false: the session will count again, and keeps the links of tasks
+ *
+ * To attach to a tracepoint soon after its last program left it takes the kernel a grace period. Links of
+ * tasks count nothing without a scope. It needs no lock: others see the same if this session dies.
+ */
+void leader_links__leave(struct bperf_leader *leader, bool ends);
 
 /**
  * leader_links__entry() - the id of the link that entries of single events name

@@ -374,8 +374,11 @@ static int leave_scopes(struct bperf_leader *leader, bool ends)
 	/* Leftovers of other sessions are no reason to wait. The last session takes them with it. */
 	if (!ends || registry__nr_sessions(leader->registry) > 1)
 		(void)session__repair_scopes(leader, false);
-	if (!scope__has(leader, leader->session))
+	/* It may still hold links since its last scopes. */
+	if (!scope__has(leader, leader->session)) {
+		leader_links__leave(leader, ends);
 		return 0;
+	}
 	err = attr_map__lock_tasks(leader->attr_map);
 	if (err)
 		return err;
@@ -385,7 +388,7 @@ static int leave_scopes(struct bperf_leader *leader, bool ends)
 		(void)scope__repair(leader); /* what fails for it also fails for us */
 		scope__remove(leader, leader->session);
 	}
-	leader_links__leave(leader);
+	leader_links__leave(leader, ends);
 	attr_map__unlock_tasks(leader->attr_map);
 	return 0;
 }

@@ -103,7 +103,11 @@ void *bpf_info__map_memory(int fd, size_t size, int prot)
 {
 	void *mem = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
 
-	return mem == MAP_FAILED ? NULL : mem;
+	if (mem == MAP_FAILED)
+		return NULL;
+	/* A fork would copy all its page table entries, for a command that execs. */
+	(void)madvise(mem, size, MADV_DONTFORK);
+	return mem;
 }
 
 size_t bpf_info__page_up(size_t size)
