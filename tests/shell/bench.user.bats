@@ -17,13 +17,13 @@ without_machine() {
 	sed -E '/^Measured at commit `[0-9a-f]{12}` of [0-9-]{10}, on Linux 6\.12\.[^ ]+, in QEMU [0-9.]+[0-9]\.$/{N;d}' "$1"
 }
 
-# Measured numbers of a table become N. They have one decimal, except the number of perf events.
+# Measured numbers of a table become N. They have one decimal or two, except the number of perf events.
 without_numbers() {
 	awk -F '|' -v OFS='|' '
 		/^\|/ {
 			for (i = 2; i < NF; i++) {
 				gsub(/^ +| +$/, "", $i)
-				if ($i ~ /^-?[0-9]+\.[0-9]$/ || (NF == 9 && i == 5 && $i ~ /^[0-9]+$/)) $i = "N"
+				if ($i ~ /^-?[0-9]+\.[0-9][0-9]?$/ || (NF == 9 && i == 5 && $i ~ /^[0-9]+$/)) $i = "N"
 			}
 		}
 		{ print }' "$@"
@@ -40,6 +40,7 @@ page() {
 	measure_switch() { added=0.0 events_shared=1; }
 	measure_empty() { added=0.0; }
 	measure_start() { cost=0.0 cost_ms=0.0; }
+	measure_many() { cost=1.0 cost_ms=1.0; }
 	all_of() { echo 800000; }
 	pair_switch() { one_switch=0; }
 	one_execution() { echo 1858.4; }
@@ -59,7 +60,7 @@ page() {
 	progs_unload() { :; }
 	# shellcheck disable=SC2034
 	costs_when=bench costs_by=(shared plain)
-	print_parts tasks cgroups progs samples memory
+	print_parts tasks many cgroups progs samples memory
 }
 
 @test "Documentation/costs.md has the text and the rows that make bench prints" {

@@ -35,3 +35,7 @@ show() {
 @test "a session costs little to start and end, and less if it joins others" {
 	show start_table
 }
+
+@test "many repeats, and many sessions at once, take at most half as long again as plain ones" {
+	show many_table
+}
