@@ -272,13 +272,13 @@ static void counts_are_tables(void **state)
 
 static void typing_mistakes_find_the_name(void **state)
 {
-	static const char *const list[] = {"cycles", "cache-misses", "cs", NULL};
+	static const char *const list[] = {"cycles", "cache-misses", "cs", "page", NULL};
 	static const struct {
 		const char *name, *nearest;
 	} rows[] = {
 		{"cycels", "cycles"}, {"CYCLES", "cycles"}, {"cache-miss", "cache-misses"},
 		{"nosuch", NULL},     {"x", NULL},	    {"", NULL},
-		{"cd", "cs"},
+		{"cd", "cs"},	      {"pgae", "page"},	    {"apeg", NULL}, /* two swaps */
 	};
 	size_t i;
 

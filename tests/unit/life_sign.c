@@ -25,15 +25,17 @@
 
 static int nr_signs;
 
-static void count(void *ctx __unused)
+static void count(void *ctx)
 {
-	nr_signs++;
+	int *nr = ctx;
+
+	(*nr)++;
 }
 
 static int begin(void **state __unused)
 {
 	nr_signs = 0;
-	life_sign__set(count, NULL);
+	life_sign__set(count, &nr_signs);
 	return 0;
 }
 

@@ -405,6 +405,18 @@ static void test_the_build_id_is_found_among_notes(void **state __unused)
 	assert_int_equal(errno, ENOENT);
 }
 
+static void test_build_ids_have_at_most_20_bytes(void **state __unused)
+{
+	uint32_t note[4 + 6] = {4, BUILD_ID_MAX, 3, 0x00554e47};
+	struct build_id id;
+
+	build_id__find(note, sizeof(note), 4, &id);
+	assert_int_equal(id.len, BUILD_ID_MAX);
+	note[1]++;
+	build_id__find(note, sizeof(note), 4, &id);
+	assert_int_equal(id.len, 0);
+}
+
 static void test_notes_with_impossible_lengths_are_refused(void **state __unused)
 {
 	static const uint32_t notes[][4] = {
@@ -433,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_demangled_without_parameters),
 		cmocka_unit_test(test_names_of_rust_are_demangled_without_hashes),
 		cmocka_unit_test(test_the_build_id_is_found_among_notes),
+		cmocka_unit_test(test_build_ids_have_at_most_20_bytes),
 		cmocka_unit_test(test_notes_with_impossible_lengths_are_refused),
 	};
 
