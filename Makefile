@@ -334,7 +334,7 @@ soak: all workloads ## run and disturb sessions at random, check all counts: SOA
 coverage: ## list which part of the sources the tests of this machine reach
 	$(Q)O=$(O) scripts/coverage
 
-mutants: all workloads unit ## plant faults and see if tests notice, after make coverage: MUTANTS=200 SEED=1
+mutants: ## plant faults and see if tests notice, after make coverage: MUTANTS=200 BPF=30 SEED=1
 	$(Q)O=$(O) scripts/mutants
 
 man: $(MANS) ## build the man pages (needs asciidoctor); then install also installs them

@@ -15,6 +15,8 @@ if [ -z "${WORKLOADS:-}" ]; then
 	PATH=$O/tests:$PATH
 fi
 export LC_ALL=C PERF_CONFIG=/dev/null
+# scripts/coverage counts executed lines for each test.
+[ -z "${COVERAGE_COUNTS:-}" ] || export GCOV_PREFIX=$COVERAGE_COUNTS/${BATS_TEST_FILENAME##*/}:${BATS_TEST_NUMBER:-0}
 # Other programs keep files there: perf record its build ids, which perf list reads.
 export HOME=${BATS_FILE_TMPDIR:-$HOME}
 # Other users must be able to read files of the tests.
