@@ -287,7 +287,8 @@ static int place(struct bperf_leader *leader, const struct spare_events *spare, 
 	__u64 gap_ns;
 
 	/* The readings of dead events have that time already. */
-	gap_ns = leader->cpus[cpu].base[spare->first].epoch == EPOCH_NEVER ? time_up(leader, cpu) : 0;
+	gap_ns = leader->cpus[cpu].base[spare->first].epoch == EPOCH_NEVER ? time_up(leader, cpu) :
+									     0;
 	if (!err)
 		err = leader_slots__replace(leader, spare, gap_ns);
 	/* It stays undone: its time counts as a gap, slices with it as failed, and others try again. */

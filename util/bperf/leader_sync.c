@@ -143,8 +143,7 @@ static bool is_up_to_date(const struct bperf_leader *leader, int cpu)
 
 	/* Sums of a scope set that the CPU has just left may still be on their way to us. */
 	return !bpf_prog_test_run_opts(leader->prog_fds[LEADER_ON_CGROUP_LOOK], &opts) &&
-	       opts.retval == 1 &&
-	       !(__atomic_load_n(&leader->cpus[cpu].seq, __ATOMIC_ACQUIRE) & 1);
+	       opts.retval == 1 && !(__atomic_load_n(&leader->cpus[cpu].seq, __ATOMIC_ACQUIRE) & 1);
 }
 
 int leader_sync__changed_cgroups(struct bperf_leader *leader)
