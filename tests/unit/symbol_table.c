@@ -137,6 +137,29 @@ static void test_kallsyms_have_functions_modules_and_bpf_programs(void **state _
 	symbol_table__clear(&table);
 }
 
+static void test_the_last_function_of_a_module_does_not_reach_to_the_next_one(void **state __unused)
+{
+	static const char text[] = "f0000000 t long_one\t[ext4]\n"
+				   "f0008000 t last_one\t[ext4]\n"
+				   "f0010000 t other_one\t[xfs]\n"
+				   "f0020000 d other_data\t[xfs]\n"
+				   "f0030000 t program\t[bpf]\n"
+				   "f0040000 t third_one\t[fat]\n";
+	struct symbol_table table = {};
+
+	/* Twice, as when it is read again: the names of the modules are not those of the first time. */
+	for (int i = 0; i < 2; i++) {
+		assert_false(kallsyms__parse(text, strlen(text), &table));
+		symbol_table__sort(&table);
+		assert_string_equal(at(&table, 0xf0007fff), "long_one");
+		assert_string_equal(at(&table, 0xf0008fff), "last_one");
+		assert_string_equal(at(&table, 0xf0009000), "-");
+		assert_string_equal(at(&table, 0xf001ffff), "other_one");
+		assert_string_equal(at(&table, 0xf003ffff), "program");
+	}
+	symbol_table__clear(&table);
+}
+
 static void test_nothing_behind_the_text_of_kallsyms_is_read(void **state __unused)
 {
 	static const char text[] = "f100 t $\0.";
@@ -437,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_a_label_inside_does_not_hide_the_function),
 		cmocka_unit_test(test_an_empty_table_has_no_names),
 		cmocka_unit_test(test_kallsyms_have_functions_modules_and_bpf_programs),
+		cmocka_unit_test(test_the_last_function_of_a_module_does_not_reach_to_the_next_one),
 		cmocka_unit_test(test_nothing_behind_the_text_of_kallsyms_is_read),
 		cmocka_unit_test(test_hidden_addresses_are_noticed),
 		cmocka_unit_test(test_a_bpf_program_that_was_passed_over_is_found),

@@ -101,6 +101,21 @@ static int compare(const void *a, const void *b, void *names)
 	return strcmp(x_name, y_name);
 }
 
+/* Memory behind a module may be anybody's. Programs, which are large, are mostly next to each other. */
+static uint64_t end_of(const struct symbol_table *table, const struct symbol *symbol,
+		       const struct symbol *next)
+{
+	const char *owner = table->names + symbol->owner;
+	uint64_t last = symbol->start + SYMBOL_LAST_SIZE;
+
+	if (!next)
+		return last;
+	if (next->is_data || next->start < last || !strcmp(owner, "[bpf]") ||
+	    !strcmp(owner, table->names + next->owner))
+		return next->start;
+	return last;
+}
+
 void symbol_table__sort(struct symbol_table *table)
 {
 	size_t nr = 0;
@@ -118,9 +133,8 @@ void symbol_table__sort(struct symbol_table *table)
 	for (size_t i = 0; i < nr; i++) {
 		struct symbol *symbol = &table->symbols[i];
 
-		if (symbol->end)
-			continue;
-		symbol->end = i + 1 < nr ? symbol[1].start : symbol->start + SYMBOL_LAST_SIZE;
+		if (!symbol->end)
+			symbol->end = end_of(table, symbol, i + 1 < nr ? symbol + 1 : NULL);
 	}
 }
 

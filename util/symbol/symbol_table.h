@@ -53,7 +53,7 @@ uint32_t symbol_table__add_name(struct symbol_table *table, const char *name, si
  *
  * Keeps one symbol for each address: the highest rank, then the fewest leading underscores, then the
  * longest range, then the first in the alphabet. A symbol without a size reaches up to the next
- * symbol, the last one SYMBOL_LAST_SIZE bytes.
+ * symbol, the last one SYMBOL_LAST_SIZE bytes. The last one of a module is no longer.
  */
 #define SYMBOL_LAST_SIZE 4096
 void symbol_table__sort(struct symbol_table *table);
