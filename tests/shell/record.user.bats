@@ -336,6 +336,19 @@ setup() {
 	done
 }
 
+@test "a file has the attributes that its events were opened with" {
+	require_debian_perf
+	perf stat record -o x -e '{dummy:u,page-faults:u},cs:u' true >/dev/null 2>&1
+	"$DEBIAN_PERF" evlist -v -i x | awk -F ': |, ' '{
+		printf "%s", $1
+		for (i = 2; i < NF; i++)
+			if ($i ~ /^(disabled|inherit|enable_on_exec)$/)
+				printf " %s", $i
+		print ""
+	}' | diff - <(printf '%s\n' "dummy:u disabled inherit enable_on_exec" "page-faults:u inherit" \
+		"cs:u disabled inherit enable_on_exec")
+}
+
 @test "Debian's perf reads ours, and we read what it wrote: pipes" {
 	require_debian_perf
 	local perf
