@@ -74,8 +74,8 @@ stands_for() {
 @test "samples that QEMU's late interrupts leave out at a frequency have a line" {
 	local n way
 	# The kernel chooses a period by the time between two interrupts, which QEMU delivers with the next tick of 4 ms. So
-	# first periods are too short, and those after an idle time too long: plain events of perf_event_open() at 99 Hz
-	# begin with periods of 1, 1, 1 and 549, and have one of 53 million after 200 ms without work. Their samples weigh
+	# first periods are too short, and those after an idle time too long. Plain events of perf_event_open() at 99 Hz
+	# begin with periods of 1, 1, 1 and 549. They have one of 53 million after 200 ms without work. Their samples weigh
 	# 99 % of the count of a second, but little of the first 20 ms. A shared event runs before the command does, and
 	# has 165 ms with a single sample, which is next to nothing of a short command.
 	for way in --bpf --no-bpf; do
