@@ -56,6 +56,7 @@ static void replace(struct bperf_leader *leader, const struct spare_events *spar
 {
 	int first = spare->first, cpu = spare->cpu;
 	const struct foreign_watch *watch = watch_of(leader, first, cpu);
+	static bool has_warned; /* it is tried again at each look */
 	__u64 gap_ns = 0;
 
 	if (!leader_slots__is_noted(leader, spare) || !leader_slots__is_foreign(leader, first, cpu))
@@ -64,9 +65,10 @@ static void replace(struct bperf_leader *leader, const struct spare_events *spar
 		gap_ns = clock_ns() - watch->at_ns;
 	if (!err)
 		err = leader_slots__replace(leader, spare, gap_ns);
-	if (err < 0)
+	if (err < 0 && !has_warned)
 		pr_warn("foreign event stopped on CPU %d, and ours cannot be opened: %s", cpu,
 			strerror(-err));
+	has_warned |= err < 0;
 	if (leader_slots__has_foreign(leader, first))
 		return;
 	/* The foreign leader's array goes, and the entry becomes ours. */

@@ -430,7 +430,11 @@ int session__leave(struct bperf_leader *leader)
 	/* The protocol's lock was held. Others need not wait while we do. */
 	for (int i = 0; i < CLOSE_TRIES && registry__has_unclosed(leader->registry); i++) {
 		usleep(CLOSE_WAIT_US << i);
-		(void)session__clean_up(leader, false); /* tried again */
+		foreign_followers__look(leader);
+		if (take_lock(leader, false))
+			continue;
+		session__repair(leader);
+		(void)session__unlock(leader, false); /* tried again */
 	}
 	registry__remove(leader->registry, &io, leader->session);
 	leader->session = -1;
