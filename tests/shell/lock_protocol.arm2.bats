@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The protocol's lock is on an inode that all BPF descriptors of the machine share, so any process can hold it. It
-# takes nothing from sessions.
+# takes nothing from sessions. Other tests beside this one would be disturbed, so it has a machine of its own.
 load helpers
 load shared
 load cgroups
@@ -33,13 +33,12 @@ has_intervals() {
 }
 
 @test "beside ten holders of the protocol's lock, ten sessions at once count, and intervals keep coming" {
-	# However busy the machine is, each session gets the lock
+	# With icount, the CPUs run one at a time: each session gets the lock
 	local -x PERF_TEST_LOCK_MS=100000
 	local i own groups first holders=() runs=()
 	# Each session closes one that nobody else counts, which needs that lock.
 	local events=(- cs:u cs:k migrations major-faults minor-faults cpu-clock task-clock alignment-faults
 		emulation-faults dummy)
-	# In which other tests do not compare tables
 	make_top
 	begin_witness
 	for i in {1..10}; do
@@ -49,7 +48,7 @@ has_intervals() {
 	for i in {1..10}; do
 		wait_for grep -q ready "$T/holder$i"
 	done
-	# A witness: however busy the machine is, it has its intervals without any lock.
+	# A witness: it has its intervals without any lock.
 	background "$T/own.err" perf stat -x, -o "$T/own.csv" -I 200 -a -e page-faults
 	own=$!
 	background "$T/groups.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/groups.csv" \
@@ -67,8 +66,8 @@ has_intervals() {
 	work_in 1000 "$top/10"
 	wait_for has_intervals own $((first + 10))
 	wait_for grep -q "[1-9].*,page-faults,$name/10," "$T/groups.csv"
-	# Half of them, because the machine is busy. With a wait at each, there was one in four seconds.
-	in_range "$(intervals groups)" 5 1000
+	# It had one before, and the last may be under way. With a wait at each, there was one in four seconds.
+	in_range "$(intervals groups)" 10 1000
 	end_run "$own" INT 130
 	end_run "$groups" INT 130
 	for i in {1..10}; do
