@@ -4,7 +4,7 @@
 #include "util/counter/counter.h"
 #include "util/event/counts.h"
 #include "util/event/evlist.h"
-#include "util/host/cpu_visits.h"
+#include "util/host/cgroup_times.h"
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
 #include "util/lib/msg.h"
@@ -29,7 +29,8 @@ struct plain_evsel {
 
 struct plain {
 	struct counter base;
-	bool exec_enables; /* the first enable() is the workload's exec */
+	struct cgroup_times times; /* if events of cgroups are open */
+	bool exec_enables;	   /* the first enable() is the workload's exec */
 	bool is_enabled;
 	bool has_warned; /* about the limit of descriptors */
 };
@@ -314,6 +315,39 @@ static int reserve(struct counter *self)
 	return err;
 }
 
+/* The CPUs of events of cgroups; owned. Return: NULL if there are none, or without memory. @dir: of one of them */
+static struct cpumap *cgroup_cpus(const struct counter *self, const char **dir)
+{
+	struct cpumap *cpus = NULL;
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(self->plan->evlist, evsel, i) {
+		struct cpumap *before = cpus;
+
+		if (evsel->counter != self || evsel->state != EVSEL_COUNTING ||
+		    !is_in_cgroup(evsel))
+			continue;
+		*dir = evsel->cgroup->dir;
+		if (before && cpumap__equal(before, evsel->cpus))
+			continue;
+		cpus = before ? cpumap__or(before, evsel->cpus) : cpumap__dup(evsel->cpus);
+		cpumap__delete(before);
+	}
+	return cpus;
+}
+
+static void start_times(struct counter *self)
+{
+	struct plain *plain = to_plain(self);
+	const char *dir = NULL;
+	struct cpumap *cpus = plain->times.nr ? NULL : cgroup_cpus(self, &dir);
+
+	if (cpus)
+		cgroup_times__start(&plain->times, dir, cpus);
+	cpumap__delete(cpus);
+}
+
 static int plain__open(struct counter *self)
 {
 	struct evlist *evlist = self->plan->evlist;
@@ -331,6 +365,8 @@ static int plain__open(struct counter *self)
 		for (int m = 0; m < evsel->nr_members && !err; m++)
 			err = open_group(self, &evlist->evsels[i + m], 1, false);
 	}
+	if (!err)
+		start_times(self);
 	return err ? err : set_filters(self);
 }
 
@@ -356,87 +392,27 @@ static void note_failure(const struct evsel *leads)
 	priv->nr_failed++;
 }
 
-static void control_cpu(const struct evsel *leads, int cpu_idx, unsigned long request)
+static void control_group(const struct evsel *leads, unsigned long request)
 {
-	for (int i = 0; i < nr_threads(leads); i++) {
-		int fd = *fd_at(leads, cpu_idx, i);
+	const struct plain_evsel *priv = leads->priv;
 
-		if (fd >= 0 && ioctl(fd, request, 0))
+	for (int n = 0; n < nr_fds(leads); n++) {
+		if (priv->fds[n] >= 0 && ioctl(priv->fds[n], request, 0))
 			note_failure(leads);
 	}
 }
 
-static void control_group(const struct evsel *leads, unsigned long request)
-{
-	for (int i = 0; i < leads->cpus->nr; i++)
-		control_cpu(leads, i, request);
-}
-
-/* Events of cgroups that are to be enabled */
-struct cgroups_visit {
-	struct counter *self;
-	const struct evsel *only; /* NULL: all */
-	bool only_new;		  /* only events of new cgroups */
-};
-
-static bool is_to_visit(const struct cgroups_visit *visit, const struct evsel *evsel)
-{
-	return is_in_cgroup(evsel) && leads_group(visit->self, evsel) &&
-	       (!visit->only_new || is_new(evsel)) && (!visit->only || visit->only == evsel);
-}
-
-static void enable_on_cpu(void *ctx, int cpu)
-{
-	const struct cgroups_visit *visit = ctx;
-	struct evsel *evsel;
-	int i;
-
-	evlist__for_each(visit->self->plan->evlist, evsel, i) {
-		int idx = is_to_visit(visit, evsel) ? cpumap__idx(evsel->cpus, cpu) : -1;
-
-		if (idx >= 0)
-			control_cpu(evsel, idx, PERF_EVENT_IOC_ENABLE);
-	}
-}
-
-/*
- * An event of a cgroup that is enabled from another CPU has wrong times, such as 0 or those since the boot.
- * They are right from that CPU's next switch between cgroups on. Seen on 6.12, 6.18 and 7.3.
- * So each is enabled on its CPU.
- */
-static int enable_cgroups(struct cgroups_visit visit)
-{
-	struct cpumap *cpus = NULL;
-	struct evsel *evsel;
-	int i;
-
-	evlist__for_each(visit.self->plan->evlist, evsel, i) {
-		struct cpumap *before = cpus;
-
-		if (!is_to_visit(&visit, evsel))
-			continue;
-		if (before && cpumap__equal(before, evsel->cpus))
-			continue;
-		cpus = before ? cpumap__or(before, evsel->cpus) : cpumap__dup(evsel->cpus);
-		cpumap__delete(before);
-		if (!cpus)
-			return -ENOMEM;
-	}
-	if (cpus)
-		cpu_visits__make(cpus, enable_on_cpu, &visit);
-	cpumap__delete(cpus);
-	return 0;
-}
-
-static void control_others(struct counter *self, unsigned long request, bool also_cgroups)
+/* @only_new: only events of new cgroups */
+static int control_all(struct counter *self, unsigned long request, bool only_new)
 {
 	struct evsel *evsel;
 	int i;
 
 	evlist__for_each(self->plan->evlist, evsel, i) {
-		if (leads_group(self, evsel) && (also_cgroups || !is_in_cgroup(evsel)))
+		if (leads_group(self, evsel) && (!only_new || is_new(evsel)))
 			control_group(evsel, request);
 	}
+	return 0;
 }
 
 static int plain__enable(struct counter *self)
@@ -448,25 +424,21 @@ static int plain__enable(struct counter *self)
 		plain->exec_enables = false;
 		return 0;
 	}
-	control_others(self, PERF_EVENT_IOC_ENABLE, false);
-	return enable_cgroups((struct cgroups_visit){.self = self});
+	return control_all(self, PERF_EVENT_IOC_ENABLE, false);
 }
 
 static int plain__disable(struct counter *self)
 {
 	to_plain(self)->is_enabled = false;
-	control_others(self, PERF_EVENT_IOC_DISABLE, true);
-	return 0;
+	return control_all(self, PERF_EVENT_IOC_DISABLE, false);
 }
 
-static int plain__set_event(struct counter *self, struct evsel *evsel, bool counts)
+static int plain__set_event(struct counter *self __unused, struct evsel *evsel, bool counts)
 {
 	const struct plain_evsel *priv = evsel->priv;
 
 	if (evsel->state != EVSEL_COUNTING)
 		return 0;
-	if (counts && is_in_cgroup(evsel))
-		return enable_cgroups((struct cgroups_visit){.self = self, .only = priv->group});
 	control_group(priv->group, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 	return 0;
 }
@@ -493,9 +465,8 @@ static int plain__add_cgroups(struct counter *self)
 		give_up_new(self);
 		return 0;
 	}
-	return !err && to_plain(self)->is_enabled ?
-		       enable_cgroups((struct cgroups_visit){.self = self, .only_new = true}) :
-		       err;
+	return !err && to_plain(self)->is_enabled ? control_all(self, PERF_EVENT_IOC_ENABLE, true) :
+						    err;
 }
 
 static int plain__drop_cgroups(struct counter *self)
@@ -604,6 +575,7 @@ static void plain__destroy(struct counter *self)
 		if (evsel->counter == self)
 			close_evsel(evsel);
 	}
+	cgroup_times__stop(&to_plain(self)->times);
 	free(to_plain(self));
 }
 

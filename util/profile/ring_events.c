@@ -3,7 +3,7 @@
 
 #include "util/event/evlist.h"
 #include "util/event/open_error.h"
-#include "util/host/cpu_visits.h"
+#include "util/host/cgroup_times.h"
 #include "util/host/cpumap.h"
 #include "util/host/perf_event.h"
 #include "util/host/wide_attr.h"
@@ -132,7 +132,7 @@ static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd, int 
 		close(fd);
 		return -ENOMEM;
 	}
-	*added = (struct ring_fd){fd, event, ring->cpus->cpu[cpu_idx]};
+	*added = (struct ring_fd){fd, event};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		return -errno;
 	if (prog_fd && ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd)) {
@@ -181,7 +181,8 @@ static int open_cgroup(struct ring_events *ring, const struct ring_request *requ
 	int fd __cleanup(close_fd) = open(cgroup->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct instance instance = {fd, PERF_FLAG_PID_CGROUP};
 
-	ring->has_cgroups = true;
+	if (!ring->times.nr)
+		cgroup_times__start(&ring->times, cgroup->dir, ring->cpus);
 	return fd < 0 ? 0 : open_instance(ring, request, &instance);
 }
 
@@ -266,6 +267,7 @@ void ring_events__close(struct ring_events *ring)
 	for (int i = 0; i < ring->nr; i++)
 		close_fd(&ring->fds[i].fd);
 	free(ring->fds);
+	cgroup_times__stop(&ring->times);
 	free(ring->rings);
 	free(ring->owners);
 	cpumap__delete(ring->cpus);
@@ -273,31 +275,8 @@ void ring_events__close(struct ring_events *ring)
 	*ring = (struct ring_events){};
 }
 
-struct ring_visit {
-	struct ring_events *ring;
-	int err;
-};
-
-static void enable_on_cpu(void *ctx, int cpu)
-{
-	struct ring_visit *visit = ctx;
-	struct ring_events *ring = visit->ring;
-
-	for (int i = 0; i < ring->nr; i++) {
-		if (ring->fds[i].cpu == cpu && ioctl(ring->fds[i].fd, PERF_EVENT_IOC_ENABLE, 0))
-			visit->err = -errno;
-	}
-}
-
 int ring_events__set(struct ring_events *ring, bool enable)
 {
-	struct ring_visit visit = {.ring = ring};
-
-	/* As for plain counts of cgroups: counter/plain.c. */
-	if (enable && ring->has_cgroups) {
-		cpu_visits__make(ring->cpus, enable_on_cpu, &visit);
-		return visit.err;
-	}
 	for (int i = 0; i < ring->nr; i++) {
 		if (ioctl(ring->fds[i].fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
 			  0))

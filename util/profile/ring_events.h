@@ -4,6 +4,7 @@
 
 /* Sampling events of one's own, and their ring buffers, one on each CPU. */
 
+#include "util/host/cgroup_times.h"
 #include "util/host/perf_ring.h"
 #include "util/lib/id_map.h"
 #include "util/sample/sampler.h"
@@ -22,7 +23,6 @@ struct thread_map;
 struct ring_fd {
 	int fd;
 	int event; /* position in the evlist */
-	int cpu;
 };
 
 struct ring_events {
@@ -31,8 +31,8 @@ struct ring_events {
 	struct perf_ring *rings; /* by position in cpus */
 	int *owners;		 /* descriptor whose buffer a ring is; -1: none yet */
 	struct cpumap *cpus;
-	struct id_map by_id; /* the kernel's number of an event: position in the evlist */
-	bool has_cgroups;
+	struct id_map by_id;	   /* the kernel's number of an event: position in the evlist */
+	struct cgroup_times times; /* if there are events of cgroups */
 	bool lacks_lost; /* the kernel does not count the lost records of each event (before 6.0) */
 	bool hides_modes; /* the kernel refuses to sample the modes that clocks exclude */
 };
