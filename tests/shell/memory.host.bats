@@ -121,7 +121,11 @@ script -i nosuch
 }
 
 @test "cgroups, profiles and lists of what is shared pass the compiler's sanitizers" {
-	local map=--bpf-attr-map=$ATTR_MAP
+	local map=--bpf-attr-map=$ATTR_MAP asleep
+	cd "$BATS_TEST_TMPDIR"
+	# It never runs: profiles of it have no samples.
+	background "$BATS_TEST_TMPDIR/asleep" sleep 1000
+	asleep=$!
 	all_pass=1 lines="
 stat -a -e cs --for-each-cgroup / true
 stat -a -e cs,faults -G /, true
@@ -140,7 +144,11 @@ $(for way in --no-bpf "$map"; do
 		echo "profile $way -F 2000 -e cpu-clock $how -- \$WORKLOADS/blend 20000"
 	done
 	echo "profile $way -e cpu-clock -a --for-each-cgroup / -- sleep 0.05"
-	echo "profile $way -e cpu-clock -p \$\$ --timeout 20"
+	for how in '' -g -j -x, --folded --stacks --ip=line '--flamegraph x.svg' '--pprof x.pb.gz' '-o x --each=64'; do
+		echo "profile $way -e cpu-clock -p $asleep --timeout 20 $how"
+	done
+	echo "profile report x"
+	echo "profile report -j x"
 	echo "profile $way -e cs,faults -c 1 -a --timeout 20"
 done)
 "

@@ -288,7 +288,8 @@ static int put_entries(struct profile_record *record, const struct each_record *
 
 	if (!rest)
 		return no_memory();
-	memcpy(rest, samples->sums, size);
+	if (size)
+		memcpy(rest, samples->sums, size);
 	for (uint64_t i = 0; i < nr_singles; i++) {
 		rest[singles[i].entry].nr--;
 		rest[singles[i].entry].weight -= singles[i].weight;
