@@ -109,7 +109,7 @@ level_units() {
 #
 # Equal to the last digit: columns in front, units, names, shares, "<not counted>". In the windows cgroup, one-cpu
 # and process, both programs count the same work, so counts and run times are also equal. Tolerances above 0:
-#	clocks			as measured: see clock_slack
+#	clocks			as measured: see slack_of_process and slack_of_cgroup
 #	rates			counts by clocks: as much as the clocks, and 0.1 % for the last of three digits
 #	CPUs utilized, interval, elapsed, variance
 #	the times of --table	any number: each program has a start and an end of its own
@@ -117,7 +117,7 @@ level_units() {
 #	all counts of "cpus"	any number: each program counts the other one, too
 differing() {
 	local format=$1 slack percent
-	read -r slack percent < <(clock_slack)
+	read -r slack percent < <(clock_slack "$4")
 	join -t $'\t' -a 1 -a 2 -e '(none)' -o 0,1.2,1.3,2.3 \
 		<("records_$format" "$2" | keyed) <("records_$format" "$3" | keyed) |
 		awk -F '\t' -v format="$format" -v window="$4" -v slack="$slack" -v percent="$percent" '
@@ -171,14 +171,10 @@ clocks() {
 		.["counter-value"]] | @tsv' "$1" | awk '{ print $1 "/" ++seen[$1] "\t" $2 }' | sort
 }
 
-# clock_slack : print by how much clocks may differ: in milliseconds, and in percent of the clock. Each event reads
-# the clock at its own moment of a switch, in the order in which the events were opened. The sessions first and
-# last of Debian's perf were opened before and after all others, so their clocks differ most. The slack is that
-# of the row in which they differ most.
-clock_slack() {
-	local first=$BATS_TEST_TMPDIR/first last=$BATS_TEST_TMPDIR/last
-	[ -s "$first" ] && [ -s "$last" ] || { echo "0 0"; return; }
-	join -t $'\t' <(clocks "$first") <(clocks "$last") | awk -F '\t' '
+# slack_of_process : print by how much clocks of a process may differ, and by how much in percent. The slack is that
+# of the row in which the sessions first and last differ most.
+slack_of_process() {
+	join -t $'\t' <(clocks "$BATS_TEST_TMPDIR/first") <(clocks "$BATS_TEST_TMPDIR/last") | awk -F '\t' '
 		{
 			d = $2 > $3 ? $2 - $3 : $3 - $2
 			low = $2 < $3 ? $2 : $3
@@ -186,6 +182,30 @@ clock_slack() {
 			percent = low && 100 * d / low > percent ? 100 * d / low : percent
 		}
 		END { print most + 0, percent + 0 }'
+}
+
+# slack_of_cgroup : as slack_of_process, for clocks of a cgroup. An interrupt in the middle of a pass over all events
+# moves some clocks by more than first and last differ. The clock of the session inner, of the process, runs from
+# after the starting pass to before the stopping pass. So the clock of first is longer by at least all starting
+# passes, and that of last by all stopping ones. Two events of any place differ by at most the longer.
+slack_of_cgroup() {
+	{ for name in inner first last; do clocks "$BATS_TEST_TMPDIR/$name"; done
+	clocks "$BATS_TEST_TMPDIR/theirs.json"; } | awk -F '\t' '
+		NR == 1 { inner = $2 }
+		NR == 2 || NR == 3 { most = $2 - inner > most ? $2 - inner : most }
+		NR > 3 && $2 + 0 && (!low || $2 < low) { low = $2 }
+		END { print most + 0, low ? 100 * most / low : 0 }'
+}
+
+# clock_slack WINDOW : print by how much clocks may differ: in milliseconds, and in percent of the clock. Each event
+# reads the clock at its own moment of a switch, in the order in which the events were opened. The sessions first
+# and last of Debian's perf were opened before and after all others.
+clock_slack() {
+	case $1 in
+	cgroup | one-cpu) slack_of_cgroup ;;
+	process) slack_of_process ;;
+	*) echo "0 0" ;;
+	esac
 }
 
 # keyed : make a unique key ROW/KEY/N of each record, and sort by it. Rows of threads are known by the thread,
@@ -205,7 +225,7 @@ begin_roam() {
 	make_top
 	mkfifo "$BATS_TEST_TMPDIR"/{roam.in,begun,go}
 	exec {roam_in}<>"$BATS_TEST_TMPDIR/roam.in" {begun}<>"$BATS_TEST_TMPDIR/begun" {go}<>"$BATS_TEST_TMPDIR/go"
-	background "$BATS_TEST_TMPDIR/roam" bash -c "echo \$\$ >$top/cgroup.procs && exec $* $WORKLOADS/roam 50 <&$roam_in"
+	background "$BATS_TEST_TMPDIR/roam" bash -c "echo \$\$ >$top/cgroup.procs && exec $* $WORKLOADS/roam 500 <&$roam_in"
 	roam=$!
 	mkdir "$top/empty"
 	rounds=0
@@ -250,17 +270,26 @@ have_begun() {
 	done
 }
 
-# count_roam : run sessions with $arguments. roam works once while all of them count, and sleeps at their ends.
+# witness NAME ARGUMENT... : start a session of Debian's perf with these arguments in the place of $arguments
+witness() {
+	local name=$1
+	shift
+	local arguments=("$@" "${waiting[@]}")
+	start_session "$name" "$DEBIAN_PERF" -j && have_begun 1
+}
+
+# count_roam ARGUMENT... : run sessions with $arguments, and the sessions first and last with ARGUMENT...
+# roam works once while all of them count, and sleeps at their ends.
 count_roam() {
 	local sessions=() pid
 	# Each session has a command that reports when counting has begun, and waits.
-	arguments+=(-- bash -c "echo begun >&$begun && read -r -u $go")
-	start_session first "$DEBIAN_PERF" -j || return
-	have_begun 1 || return
+	local waiting=(-- bash -c "echo begun >&$begun && read -r -u $go")
+	witness inner -p "$roam" -e cpu-clock || return
+	witness first "$@" || return
+	arguments+=("${waiting[@]}")
 	both start_session || return
-	have_begun $((${#sessions[@]} - 1)) || return
-	start_session last "$DEBIAN_PERF" -j || return
-	have_begun 1 || return
+	have_begun $((${#sessions[@]} - 2)) || return
+	witness last "$@" || return
 	echo work >&"$roam_in"
 	wait_for roam_sleeps "done" $((++rounds)) || return
 	for pid in "${sessions[@]}"; do echo end; done >&"$go"
@@ -306,10 +335,10 @@ compare_rows() {
 	return $failed
 }
 
-find_in_cgroup() { count_roam && all_differing "$1"; }
-find_in_one-cpu() { count_roam && all_differing "$1"; }
-find_in_process() { count_roam && all_differing "$1"; }
-find_in_cpus() { count_roam && all_differing "$1"; }
+find_in_cgroup() { count_roam -a -e cpu-clock -G "$name" && all_differing "$1"; }
+find_in_one-cpu() { find_in_cgroup "$1"; }
+find_in_process() { count_roam "${arguments[@]}" && all_differing "$1"; }
+find_in_cpus() { find_in_process "$1"; }
 find_in_command() { count_command && all_differing "$1"; }
 
 find_in_stdout() {
