@@ -274,8 +274,7 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 	if (fresh_task && fresh_task == address_of(task, &state->next))
 		charge_fresh(state, cpu, scope_set, missing);
 	else
-		charge(state, own->snapshot, cpu, SCOPE_SET_CGROUP,
-		       state->scope_set[SCOPE_SET_CGROUP], scope_set, true, missing);
+		charge(state, own->snapshot, cpu, SCOPE_SET_CGROUP, scope_set, true, missing);
 	return 0;
 }
 
@@ -295,8 +294,7 @@ static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bo
 		return;
 	if (state->cgroup != id || state->cgroup_epoch != epoch)
 		scope_set = cgroup_scope_set(state, own, css, id, epoch);
-	charge(state, own->snapshot, cpu, SCOPE_SET_CGROUP, state->scope_set[SCOPE_SET_CGROUP],
-	       scope_set, false, 0);
+	charge(state, own->snapshot, cpu, SCOPE_SET_CGROUP, scope_set, false, 0);
 	state->cgroup = id;
 	state->cgroup_epoch = epoch;
 }

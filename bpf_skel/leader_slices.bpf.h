@@ -256,13 +256,13 @@ static __always_inline bool find_sets(struct slice *slice, __u32 old, __u32 new,
 #define OTHER_CGROUP (1 << SWITCH_EVENT_ALL | 1 << SWITCH_EVENT_CGROUP)
 
 /*
- * Charge the running slice of a kind, with its snapshot, to the scope set @old and begin one of the scope
- * set @new. @at_switch is a constant: only programs at switches have the code that is quick there. With a
+ * Charge the running slice of a kind, with its snapshot, to its scope set and begin one of the scope set
+ * @new. @at_switch is a constant: only programs at switches have the code that is quick there. With a
  * struct in place of these parameters, the compiler makes longer programs.
  */
 static __always_inline void charge(struct cpu_state *state, struct event_reading *snapshot,
-				   __u32 cpu, enum scope_set_kind kind, __u32 old, __u32 new,
-				   bool at_switch, __u32 missing)
+				   __u32 cpu, enum scope_set_kind kind, __u32 new, bool at_switch,
+				   __u32 missing)
 {
 	struct slice slice = {
 		.state = state,
@@ -272,7 +272,7 @@ static __always_inline void charge(struct cpu_state *state, struct event_reading
 	};
 	bool is_same;
 
-	if (!find_sets(&slice, old, new, missing, &is_same))
+	if (!find_sets(&slice, state->scope_set[kind], new, missing, &is_same))
 		return;
 	raise_seq(&state->seq);
 	if (slice.block)
@@ -290,8 +290,7 @@ static __always_inline void charge_task(struct cpu_state *state, __u32 cpu, __u3
 	struct task_slice *own = bpf_map_lookup_elem(&task_slices, &cpu);
 
 	if (own)
-		charge(state, own->snapshot, cpu, SCOPE_SET_TASK, state->scope_set[SCOPE_SET_TASK],
-		       new, at_switch, missing);
+		charge(state, own->snapshot, cpu, SCOPE_SET_TASK, new, at_switch, missing);
 }
 
 #endif
