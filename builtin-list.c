@@ -292,7 +292,7 @@ static void list_sections(struct lister *l, unsigned int sections)
 }
 
 /* Print why a section is empty, or a pattern has no match. */
-static void say_nothing(const struct lister *l, const char *word, unsigned int sections)
+static void report_no_match(const struct lister *l, const char *word, unsigned int sections)
 {
 	const char *why = "";
 
@@ -335,7 +335,7 @@ static void list_word(struct lister *l, const char *word)
 	list_sections(l, sections == SECTION_NONE ? SECTION_TRACEPOINT : sections);
 	l->glob = NULL;
 	if (l->nr == before && !l->failed)
-		say_nothing(l, word, sections);
+		report_no_match(l, word, sections);
 }
 
 /* Return: the width of the terminal, or what descriptions have elsewhere. */

@@ -113,7 +113,8 @@ struct event_reading {
 /*
  * Where a slot's readings on one CPU start, so that they only grow when another perf event takes
  * the slot. Perf events of a CPU that goes offline are dead for good, and the CPU gets others when
- * it returns. User space writes this under the lock.
+ * it returns. User space writes this under the attr map's lock, or for slots that the session has
+ * claimed.
  */
 struct event_base {
 	__u64 counter;	  /* last reading before this perf event */
@@ -165,8 +166,8 @@ struct cpu_state {
 	__u64 up_ns;  /* CLOCK_MONOTONIC when it last came online; 0: it always was, or is coming */
 	__u64 gap_ns; /* time online with dead events, until these were opened or it went again */
 	__u32 epoch;  /* even; each step of going offline adds 2 */
-	__u32 is_leaving;   /* 1 from its first step offline until it comes back */
-	__u64 foreign_runs; /* test runs of on_switch by foreign followers, while not served */
+	__u32 is_leaving;	  /* 1 from its first step offline until it comes back */
+	__u64 foreign_executions; /* test runs of on_switch by foreign followers, while not served */
 	__u64 serve_until_ns; /* CLOCK_MONOTONIC of the end of MODE_SERVE; 0: a session maintains it */
 	__u32 nr_serve;	      /* MODE_SERVE: slots served; user space writes it */
 	__u32 walk_round; /* walk_request.round in which on_walk last saw a requested task run here */
@@ -209,7 +210,7 @@ struct reg_cgroup {
 
 /*
  * State of cgroups, in .bss of the programs. Sessions use `above`, `growth`, `nr_filled` and `window` under
- * the lock; only `window` is also read without it.
+ * the lock of tasks; only `window` is also read without it.
  */
 struct cgroup_clock {
 	__u32 epoch; /* user space increments it when cgroups change scope sets; never 0 then */
@@ -224,7 +225,7 @@ struct cgroup_clock {
 
 enum pool_state {
 	POOL_NONE,
-	POOL_READY, /* user space filled it under the lock */
+	POOL_READY, /* user space filled it under the lock of tasks */
 	POOL_TAKEN, /* a program took it; until all sessions that count by pattern looked */
 };
 
@@ -267,7 +268,7 @@ struct sum_block {
 
 /*
  * The carry cells of CARRY_CELLS cells on one CPU. When a scope set is given up, its sums merge into the carry cells
- * of a smaller one. User space writes the unused copy of the carry cells under the lock, then
+ * of a smaller one. User space writes the unused copy of the carry cells under the lock of tasks, then
  * switches to that copy. Programs know nothing of them.
  */
 struct carry_block {
@@ -275,7 +276,7 @@ struct carry_block {
 };
 
 /*
- * A set of scopes. User space writes it under the lock; programs read child, set and cell. It is 32 bytes:
+ * A set of scopes. User space writes it under the lock of tasks; programs read child, set and cell. It is 32 bytes:
  * its place takes a shift.
  */
 struct reg_scope_set {
@@ -293,7 +294,7 @@ struct reg_scope_set {
 	__u32 failed;
 };
 
-/* In use while a scope set or scope names it. User space writes it once, under the lock. */
+/* In use while a scope set or scope names it. User space writes it once, under the lock of tasks. */
 struct reg_set {
 	__u32 nr;
 	__u32 has_switches; /* has an event that counts context switches */
@@ -329,7 +330,7 @@ struct task_bucket {
 enum walk_kind { WALK_WALKED, WALK_PROCESS, WALK_THREAD, WALK_ALL };
 enum walk_when { WALK_NOW, WALK_AT_EXEC };
 
-/* A request to on_walk, and its answer. One at a time, under the lock. */
+/* A request to on_walk, and its answer. One at a time, under the lock of tasks. */
 struct walk_request {
 	__u32 kind;	  /* enum walk_kind */
 	__u32 when;	  /* enum walk_when: the half of the entries that changes */
@@ -362,7 +363,7 @@ struct transition_pair {
 
 enum reg_state {
 	REG_FREE,
-	REG_CHANGING, /* being opened or closed; if the lock is free, a crash left it */
+	REG_CHANGING, /* a living user opens or closes it, without a lock; else a crash left it */
 	REG_READY,
 };
 

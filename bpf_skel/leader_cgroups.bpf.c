@@ -24,7 +24,7 @@ struct {
 	__uint(max_entries, 1); /* nr_cpus, set before load */
 } cgroup_slices SEC(".maps");
 
-/* Cgroups with a scope set of their own. User space writes it under the lock. */
+/* Cgroups with a scope set of their own. User space writes it under the lock of tasks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -34,7 +34,7 @@ struct {
 } cgroups SEC(".maps");
 
 /*
- * Their positions, by their numbers. User space writes it under the lock, on_mkdir without it.
+ * Their positions, by their numbers. User space writes it under the lock of tasks, on_mkdir without it.
  * on_mkdir must not depend on free memory. So the elements are allocated with the map (1.3 MB).
  */
 struct {
@@ -44,7 +44,7 @@ struct {
 	__uint(max_entries, MAX_CGROUPS);
 } cgroup_ids SEC(".maps");
 
-/* The cgroup pool. User space fills entries under the lock; on_mkdir takes them. */
+/* The cgroup pool. User space fills entries under the lock of tasks; on_mkdir takes them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

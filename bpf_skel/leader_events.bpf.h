@@ -15,7 +15,8 @@
 #include "leader.h"
 
 /*
- * The perf events, at slot * nr_cpus + CPU. User space writes it under the lock, programs read it.
+ * The perf events, at slot * nr_cpus + CPU. User space writes it under the attr map's lock, or
+ * for slots that the session has claimed. Programs read it.
  * The events live as long as they are in here, even if the session that put them in has ended.
  */
 struct {
@@ -28,7 +29,7 @@ struct {
 
 /*
  * Arrays of foreign events that programs read in place of our own, by slot. In here, the arrays
- * outlive their leaders. User space writes it under the lock.
+ * outlive their leaders. User space writes it as `events`.
  */
 struct foreign_events {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);

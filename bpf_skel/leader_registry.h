@@ -34,7 +34,10 @@ struct reg_scope {
 #define OPENING_TOKEN(opening) ((__u32)((opening) >> 32))
 #define OPENING_AT_MS(opening) ((__u32)(opening))
 
-/* One shared event. User space writes it under the lock. */
+/*
+ * One shared event. Sessions claim it under the attr map's lock (REG_CHANGING). The session that has claimed it
+ * writes it without.
+ */
 struct reg_event {
 	__u32 state;	  /* enum reg_state; set to REG_READY last, reset first */
 	__u32 leader;	  /* slot of the group's leader; its own outside of groups */
@@ -44,7 +47,7 @@ struct reg_event {
 	struct attr_key key;		/* canonical struct perf_event_attr */
 };
 
-/* One session. User space writes it under the lock. */
+/* One session. It registers under the attr map's lock, and leaves by clearing its token, without. */
 struct reg_session {
 	__u32 token; /* id of its liveness map; 0: free. Written last */
 	__u32 pid; /* in the session's pid namespace, for people; 0: it only closes what others left */
@@ -160,8 +163,8 @@ struct reg_sample {
 };
 
 /*
- * The one value of the map `registry`. It changes only under the lock. All writes are ordered so
- * that a crash between any two leaves it usable (util/bperf/registry.c).
+ * The one value of the map `registry`. Each part has its own rule for writing. All writes are ordered so that
+ * a crash between any two leaves it usable (util/bperf/registry.h).
  */
 struct registry {
 	__u32 layout;	       /* LEADER_LAYOUT; 0 until the leader is complete */

@@ -152,7 +152,7 @@ int on_switch(void *ctx)
 		return 0;
 	if (state->mode & MODE_SERVE)
 		serve(state, cpu, at_switch);
-	else if (!at_switch && !state->foreign_runs++)
+	else if (!at_switch && !state->foreign_executions++)
 		/* The first of them: wake a session to serve it. */
 		wake_sessions(&cpu);
 	return 0;

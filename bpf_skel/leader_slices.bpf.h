@@ -11,7 +11,7 @@
 #include "leader_cpu.bpf.h"
 #include "leader_scopes.bpf.h"
 
-/* Sets of events. User space writes it under the lock. */
+/* Sets of events. User space writes it under the lock of tasks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -37,7 +37,7 @@ struct sum_chunk {
 	__uint(max_entries, 1); /* nr_cpus, set before load */
 };
 
-/* Chunks of cells. User space adds them under the lock; each CPU writes its cells. */
+/* Chunks of cells. User space adds them under the lock of tasks; each CPU writes its cells. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__type(key, __u32);

@@ -25,7 +25,7 @@
  */
 #define MAX_FRAMES(nr_cpus) (256 + 8 * (nr_cpus))
 
-/* One event to read. User space writes it under the lock. */
+/* One event to read. User space writes it under the attr map's lock. */
 struct prog_column {
 	__u32 first; /* index of its event of CPU 0 in the leader's `events`; or NO_EVENT */
 	__u32 slot;  /* slot of the shared event */

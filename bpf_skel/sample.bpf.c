@@ -449,8 +449,7 @@ static __attribute__((noinline)) bool is_in_gap(struct bpf_perf_event_data *ctx,
 }
 
 /*
- * Return: 0, of which the verifier does not know that it is. It walks what follows once for each value that it
- * knows. So loading would take a half longer (kernel 7.3: more than the second that sessions wait for a lock).
+ * Return: 0, as a value that the verifier does not know. It walks the rest once for each value that it knows. So loading would take a half longer (kernel 7.3: more than the second that sessions wait for a lock).
  */
 static __always_inline __u64 zero_of(__u64 any)
 {

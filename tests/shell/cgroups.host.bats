@@ -358,8 +358,8 @@ counts_in() {
 		rmdir "$top/n"
 	done <<-END
 		cgroup-removed n
-		pool-entry-retired x
-		pool-entry-retired n
+		pool-entry-handed x
+		pool-entry-handed n
 		pool-entry-released x
 		merge-begun x
 	END
@@ -371,7 +371,7 @@ counts_in() {
 @test "a watcher reports a new cgroup that another session died giving up, once" {
 	make_top
 	local step watches
-	for step in pool-entry-passed cgroup-removed pool-entry-retired; do
+	for step in pool-entry-passed cgroup-removed pool-entry-handed; do
 		echo "$step" >&2
 		start_run watches -a -e page-faults:u -I 100 --for-each-cgroup "glob:$name/n*,$name"
 		watches=$run_pid

@@ -266,7 +266,7 @@ static void sessions_path(char *path, size_t size)
 }
 
 /* Print all sessions of the round: what was wrong may be due to any that died before. */
-static void say_sessions(void)
+static void print_sessions(void)
 {
 	char path[600], line[1200];
 	FILE *file;
@@ -289,7 +289,7 @@ static bool end_round(unsigned long nr_wrong)
 
 	resolve_doubts();
 	if (shared->nr[WRONG] != nr_wrong)
-		say_sessions();
+		print_sessions();
 	sessions_path(path, sizeof(path));
 	unlink(path);
 	return is_clean();

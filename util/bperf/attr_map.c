@@ -71,7 +71,7 @@ void attr_map__group_key(const struct attr_key *keys, int nr, int idx, struct at
 }
 
 /*
- * The key as this map wants it: its own size, in the field too; owned by the caller. NULL with errno:
+ * The key as this map wants it: its own size, also in the field; owned by the caller. NULL with errno:
  * ENOMEM; E2BIG if something is cut off.
  */
 static __u8 *fit_key(const struct attr_map *map, const struct attr_key *key)

@@ -323,7 +323,7 @@ static int sweep(struct bperf_leader *leader)
 /* The entries to have ready. */
 struct pool_window {
 	__u64 nr_created;
-	__u64 size; /* one half of them is for the next cgroups, the other for those of the half behind */
+	__u64 size; /* pool entries: half for the next cgroups, half for those after them */
 	int nr_cells;
 	int set; /* 0: none is to be ready */
 };
@@ -513,7 +513,8 @@ static void note_passed(struct registry *reg, struct pool_entry *pool_entry)
 }
 
 /* Have the pool entries in [first, end) count for those above them only; hide those that no scope needs. */
-static int retire(struct bperf_leader *leader, __u64 first, __u64 end, const struct id_map *needed)
+static int hand_to_parents(struct bperf_leader *leader, __u64 first, __u64 end,
+			   const struct id_map *needed)
 {
 	__u64 seen = least_seen(leader->registry);
 	int err = 0;
@@ -534,7 +535,7 @@ static int retire(struct bperf_leader *leader, __u64 first, __u64 end, const str
 			&leader->scope_sets.scope_set[cgroup_pool__scope_set(pool_entry)].parent,
 			parent, __ATOMIC_RELEASE);
 		__atomic_store_n(&leader->cgroups[pos].scope_set, parent, __ATOMIC_RELEASE);
-		crash_point__reach("pool-entry-retired");
+		crash_point__reach("pool-entry-handed");
 	}
 	if (err)
 		return err;
@@ -565,7 +566,7 @@ static int reclaim(struct bperf_leader *leader, __u64 first, __u64 end)
 	int err = cgroup_table__read_needed(leader, -2, &needed);
 
 	if (!err)
-		err = retire(leader, first, end, &needed);
+		err = hand_to_parents(leader, first, end, &needed);
 	/* A session may want these cgroups before another one can reclaim them. */
 	if (err && !cgroup_pool__mend(leader))
 		(void)cgroup_table__begin_epoch(leader);

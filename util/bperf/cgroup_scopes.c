@@ -86,7 +86,7 @@ static int iterate(const struct bperf_leader *leader, int dir)
 }
 
 /*
- * Others may count what is above the top of our namespace or mount: what we count is theirs, too. The
+ * Other sessions may count cgroups above the top of our namespace or mount. They also count ours. The
  * topmost cgroup of all has the number 1.
  */
 static int find_above(struct walk *m)

@@ -40,7 +40,7 @@ bool diff_maps__is_ready(const struct bperf_leader *leader, int slot)
 
 /*
  * Put the maps where the program looks them up. An update waits for a grace period, but what it
- * writes is seen at once: so all of them in one, and without the lock. A slot's map stays the same, so
+ * writes is seen at once. So one update has all of them, without the lock. A slot's map stays the same, so
  * that all who do this write the same.
  */
 int diff_maps__provide(const struct bperf_leader *leader)

@@ -141,10 +141,10 @@ int foreign_followers__nr_followers(struct bperf_leader *leader)
 	return err ? err : leader->followers.nr;
 }
 
-static bool has_strangers(const struct bperf_leader *leader)
+static bool is_foreign_waiting(const struct bperf_leader *leader)
 {
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		if (leader->cpus[cpu].foreign_runs)
+		if (leader->cpus[cpu].foreign_executions)
 			return true;
 	}
 	return false;
@@ -162,7 +162,7 @@ static bool has_unserved(const struct bperf_leader *leader)
 
 bool foreign_followers__is_wanted(const struct bperf_leader *leader)
 {
-	return has_strangers(leader) ||
+	return is_foreign_waiting(leader) ||
 	       (leader->registry->is_serving &&
 		(leader->task_link_fds[SERVE_LINK_SWITCH] < 0 || has_unserved(leader)));
 }
@@ -208,7 +208,7 @@ static void serve_cpus(struct bperf_leader *leader)
 	}
 	bperf_leader__set_mode(leader, MODE_SERVE, true);
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
-		leader->cpus[cpu].foreign_runs = 0;
+		leader->cpus[cpu].foreign_executions = 0;
 }
 
 int foreign_followers__serve(struct bperf_leader *leader)
@@ -282,7 +282,7 @@ static void stop(struct bperf_leader *leader)
 
 		if (!(state->mode & MODE_SERVE))
 			state->nr_serve = 0;
-		state->foreign_runs = 0;
+		state->foreign_executions = 0;
 		forget_served(state);
 	}
 	reg->is_serving = 0;

@@ -113,7 +113,7 @@ bool leader_events__withdraw(void *data, int first, int nr, bool is_retry)
 		    (nr > 1 || value.diff_map_id == leader->registry->diff_ids[first]))
 			attr_map__remove(leader->attr_map, &key);
 	}
-	/* Others than single events have no map that anybody could follow. */
+	/* Groups have no map that followers could read. */
 	return nr > 1 || !leader->registry->diff_ids[first] ||
 	       attr_map__try_protocol(leader->attr_map, is_retry);
 }

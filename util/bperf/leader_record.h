@@ -10,7 +10,7 @@
  * owner, it cannot be changed, and it is replaced as a whole. It holds no reference: the leader ends with
  * its last session, and the record stays, stale. Each layout (LEADER_LAYOUT) has its own.
  *
- *	PATH_lock/leader_17 -> "attr-map=12 link=3 program=45 loaded=6789 registry=10"
+ *	PATH_lock/leader_N -> "attr-map=12 link=3 program=45 loaded=6789 registry=10"
  */
 
 #include <linux/types.h>

@@ -51,7 +51,7 @@ void leader_slots__set_done(const struct bperf_leader *leader, int first, int nr
 		leader->cpus[cpu].base[slot].epoch = epoch;
 }
 
-/* Open a group on a CPU. It counts from perf_event__start_group() on; @is_waiting: a single event does so, too. */
+/* Open a group on a CPU. It counts from perf_event__start_group() on; @is_waiting: so does a single event. */
 static int open_group(const struct attr_key *keys, int nr, int cpu, bool is_waiting, int *fds,
 		      int *refused)
 {

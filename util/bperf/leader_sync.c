@@ -26,7 +26,7 @@ static uint64_t nr_slots(const uint64_t mask[MASK_WORDS])
 	return 0;
 }
 
-/* Run a program on a CPU until it says that it has done its work. */
+/* Run a program on a CPU until it returns that its work is done. */
 static int run_on(int prog_fd, int cpu, const uint64_t *args, size_t size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = size,

@@ -32,7 +32,7 @@ int leader_tasks__purge(struct bperf_leader *leader);
 /** leader_tasks__max() - how many tasks the table of tasks has room for */
 int leader_tasks__max(const struct bperf_leader *leader);
 
-/** leader_tasks__lost() - switches that were not charged so far, whoever counts what ran there */
+/** leader_tasks__lost() - switches that were not charged so far, of all sessions' tasks */
 __u64 leader_tasks__lost(const struct bperf_leader *leader);
 
 /** leader_tasks__missed() - new tasks of this session's scopes that no entry could be made for */

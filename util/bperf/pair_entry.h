@@ -52,7 +52,7 @@ void pair_entries__forget(struct bperf_leader *leader, int session);
 /**
  * pair_entries__find_dead() - whether a session that uses a pair has died; needs no lock
  * @session: its number
- * @token: by which others see under the lock that nobody else has its place
+ * @token: identifies the session. Under the lock it shows whether another one has its place by then
  */
 bool pair_entries__find_dead(const struct bperf_leader *leader, int *session, __u32 *token);
 

@@ -182,7 +182,7 @@ static int leave_tasks(struct bperf_leader *leader, int session)
 	/* A task that was just released is in no walk any more, and leaves its scope set soon after. */
 	for (int i = 0; i < RELEASE_WAITS && !err && has_tasks(leader, session); i++)
 		err = leader_sync__wait();
-	/* From inside a pid namespace not all can be seen: somebody outside will. */
+	/* A session in a pid namespace cannot see all tasks. The rest is left to a session outside. */
 	return !err && has_tasks(leader, session) ? -EAGAIN : err;
 }
 

@@ -206,7 +206,7 @@ static int register_session(struct bperf_leader *leader)
 	prctl(PR_GET_NAME, session.comm);
 	leader->session = registry__add_session(leader->registry, &io, &session);
 	if (leader->session < 0) {
-		/* Places of dead sessions count, too. Nearly always one was seen without the lock. */
+		/* Places of dead sessions also count. Nearly always one was seen without the lock. */
 		if (!leader->dead_token)
 			(void)note_dead(leader);
 		session__repair(leader);

@@ -27,7 +27,7 @@
 #define MIN_STEPS    20
 #define WALK_WAIT_NS (5 * NSEC_PER_SEC)
 
-/* Kernels before 6.1 walk over all tasks whatever they are asked for, and do not say so. */
+/* Kernels before 6.1 walk over all tasks whatever they are asked for, and do not report it. */
 static int check_filter(int link, const union bpf_iter_link_info *want)
 {
 	struct bpf_link_info info;

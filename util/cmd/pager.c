@@ -72,7 +72,7 @@ static void run_pager(const char *pager, int in)
 	_exit(127);
 }
 
-/* The pager gets Ctrl-C, too. A handler, not SIG_IGN, because commands inherit that. */
+/* The pager also gets Ctrl-C. A handler, not SIG_IGN, because commands inherit that. */
 static void on_signal(int sig __unused)
 {
 }

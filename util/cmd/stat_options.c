@@ -111,7 +111,6 @@ static int parse_metrics(void *ctx, const char *arg)
 	return metric_options__add_names(&cmd->metrics, arg) ? -EINVAL : 0;
 }
 
-/* --topdown and --smi-cost print the CPU's own metric groups, and no counts. */
 /* At once: what follows may be -e, whose messages depend on it. */
 static int add_verbose(void *ctx, const char *arg __unused)
 {
@@ -121,6 +120,7 @@ static int add_verbose(void *ctx, const char *arg __unused)
 	return 0;
 }
 
+/* --topdown and --smi-cost print the CPU's own metric groups, and no counts. */
 static int set_topdown(void *ctx, const char *arg __unused)
 {
 	struct stat_cmd *cmd = ctx;

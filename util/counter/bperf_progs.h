@@ -30,7 +30,7 @@ int bperf_progs__new(struct bperf_leader *leader, struct bpf_prog_list *targets,
 		     const char *const *names, int nr, struct bperf_progs **out);
 
 /**
- * bperf_progs__follow() - have programs counted, too, that are WANTED by now
+ * bperf_progs__follow() - also count the programs that are WANTED by now
  * @is_enabled: a window is open: theirs begin
  *
  * Waits for no other session. Return: how many are counted now that were not, or -errno.
@@ -51,7 +51,7 @@ int bperf_progs__find_idle(struct bperf_progs *progs);
  * bperf_progs__give_up() - let go of a program: unless others hold it, it is gone with that
  * @is_enabled: a window is open: the program's ends
  *
- * One that is still there a second later is somebody's, and is counted again.
+ * If the program still exists after a second, another process holds it. Then it is counted again.
  * Return: 0, or -errno: it is counted as before.
  */
 int bperf_progs__give_up(struct bperf_progs *progs, int target, bool is_enabled);

@@ -50,7 +50,7 @@ void scope_counter__account(struct scope_counter *self, struct evsel *evsel, int
 /**
  * scope_counter__note_failed() - note failed reads of events whose windows begin or end now
  *
- * scope_counter__read() does it, too.
+ * scope_counter__read() also does it.
  */
 void scope_counter__note_failed(const struct scope_counter *self);
 

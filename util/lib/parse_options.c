@@ -338,7 +338,7 @@ static char *could_be(const struct getopt_tables *t, const char *word, size_t le
 	return all;
 }
 
-static void say_unknown(const struct getopt_tables *t, const char *arg)
+static void report_unknown(const struct getopt_tables *t, const char *arg)
 {
 	const char *names[2 * MAX_ROWS + 3], *near;
 	char *both __cleanup(free_ptr) = NULL;
@@ -415,7 +415,7 @@ int parse_options__parse(const struct option_row *rows, const char *usage, void 
 				pr_err("%.*s takes no value", (int)strcspn(argv[before], "="),
 				       argv[before]);
 			else
-				say_unknown(&t, argv[before]);
+				report_unknown(&t, argv[before]);
 			print_short_usage(row, usage);
 			break;
 		}

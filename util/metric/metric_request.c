@@ -405,7 +405,7 @@ static int add_named(struct metric_requests *requests, const char *name, const c
 	return err ? err : nr;
 }
 
-static void say_unknown(struct definitions *defs, const char *name)
+static void report_unknown(struct definitions *defs, const char *name)
 {
 	const char **names __cleanup(free_ptr) = NULL, *near;
 	const struct metric_def *def = NULL;
@@ -438,7 +438,7 @@ static int add_word(struct metric_requests *requests, const char *word,
 	}
 	if (nr)
 		return nr < 0 ? nr : 0;
-	say_unknown(options->scope.defs, word);
+	report_unknown(options->scope.defs, word);
 	return -ENOENT;
 }
 

@@ -27,7 +27,7 @@ static struct sample_sum seen_of(const struct sample_account *account)
 	return sum;
 }
 
-/* A throttled clock stands still, but it runs. Other events stand still, and nobody knows for how much. */
+/* A throttled clock stands still, but it runs. Other events stop, and the count that they lose is unknown. */
 static void account_for_throttling(const struct ring_tally *tally, uint64_t period,
 				   struct sample_account *account)
 {

@@ -23,7 +23,7 @@ static int start(struct stat_pass *pass)
 	int err = 0;
 
 	stat_pass__start_clock(pass);
-	/* A user who decides when to count may decide on nothing. Then the table shows that. */
+	/* With --control, nothing may ever be enabled. The table is printed anyway. */
 	if (run->delay_ms < 0)
 		stat_pass__note_begin(pass);
 	if (run->delay_ms)

@@ -115,7 +115,7 @@ void sample_account__get(const struct sampler *sampler, int idx, struct sample_a
 	mine = event->kept.weight + table->weight + event->late.weight + account->idle.weight +
 	       account->mode.weight + account->thinned;
 	account->other.weight = minus(event->sum.seen.all.weight, mine);
-	/* Where samples are thinned, those left out are not of others. */
+	/* Samples left out by thinning are not those of other tasks. */
 	if (account->other.weight)
 		account->other.nr = (double)account->other.weight * event->sum.seen.all.nr /
 				    event->sum.seen.all.weight;

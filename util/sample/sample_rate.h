@@ -32,7 +32,7 @@ uint64_t sample_rate__max(void);
 /** sample_rate__needed() - what the event of a slot on a CPU must do for all its users; 0: no event */
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu);
 
-/** sample_rate__is_period_of_clock() - whether an event's count is time */
+/** sample_rate__is_clock() - whether an event's count is time */
 bool sample_rate__is_clock(const struct evsel *evsel);
 
 #endif

@@ -293,7 +293,7 @@ static int add_events(struct sampler *sampler)
 	return 0;
 }
 
-/* Under the lock. An error of others is left to them. */
+/* Under the lock. Errors of other sessions' events are ignored: those sessions report them. */
 static void apply(struct sampler *sampler, int slot)
 {
 	uint64_t bit = 1ULL << slot;

@@ -73,7 +73,7 @@ static void take_line(void *ctx, int idx, const struct symbol_line *line)
 		question->err = -ENOMEM;
 }
 
-/* Only the begin of a function is called: other names would be those of what happens to be before. */
+/* Name only a target that is a function's first instruction: another one may belong to no function. */
 static void take_target(void *ctx, int idx, const char *name, uint64_t offset)
 {
 	struct question *question = ctx;

@@ -16,7 +16,7 @@ struct image_names {
 	bool wants_lines, wants_inlined;
 	bool has_no_lines; /* there is no libdw, and the user was told */
 	bool is_cut_short; /* by a signal, and the user was not told yet */
-	/* Steps of progress; those of this image end at @end. A place takes two if its line is wanted, too. */
+	/* Steps of progress; those of this image end at @end. A place takes two if its line is also wanted. */
 	int done, end;
 };
 

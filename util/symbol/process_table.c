@@ -284,7 +284,7 @@ static int read_maps(struct process_table *table, struct process *process)
 
 	if (!path)
 		return -ENOMEM;
-	/* Tried once: who has ended stays so. */
+	/* Try once: a process that has ended does not return. */
 	generation->is_read = true;
 	if (!is_that_process(process) || !(text = read_file(path, NULL)) || !*text)
 		return 0;

@@ -156,7 +156,7 @@ const struct symbol *symbol_table__find(const struct symbol_table *table, uint64
 
 		if (address < symbol->end && !symbol->is_data)
 			return symbol;
-		/* Data without a size, too, ends the function before it. */
+		/* Data without a size also ends the function before it. */
 		if (symbol->is_data && address < symbol->end)
 			return NULL;
 	}

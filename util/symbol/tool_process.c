@@ -203,7 +203,7 @@ static int reap(const struct output *output, pid_t pid, int err)
 		err = wait_for_end(output, pid, &status);
 	if (!err)
 		return error_of(status);
-	/* It leads a group: whatever it started ends, too. */
+	/* It leads a group: all that it started also ends. */
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
