@@ -156,6 +156,9 @@ done)
 	all_pass='' lines="
 profile $map -e nosuch true
 profile $map -e cpu-clock -- nosuchcommand
+profile --range main -s nosuch true
+profile report --range main x
+profile report --flamegraph x x
 bperf list --bpf-attr-map /dev/null
 "
 	sanitized

@@ -104,6 +104,8 @@ void profile_cmd__clear(struct profile_cmd *cmd)
 	profile_files__close(&cmd->files);
 	profile_record__delete(cmd->record);
 	each_sample__delete(cmd->run.each);
+	samples__reset(&cmd->run.samples);
+	profile_ranges__clear(&cmd->run.ranges);
 	symbols__delete(cmd->run.symbols);
 	prog_object__delete(cmd->run.prog);
 	evlist__delete(cmd->run.events);

@@ -120,7 +120,6 @@ static int print(struct profile_cmd *cmd, const struct profile_replay *replay)
 
 	if (!err)
 		err = cmd->run.report(cmd->run.ctx, &round);
-	samples__reset(&cmd->run.samples);
 	/* A reader that has gone knows why. */
 	if (err && err != -EPIPE && msg__nr_errors() == nr_errors)
 		pr_err("printing failed: %s", strerror(-err));

@@ -505,10 +505,8 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	if (err && err != -EINTR && err != -EPIPE && msg__nr_errors() == nr_errors)
 		report_failure(&run->base.target, err);
 	stat_pass__release_tasks(&pass);
-	samples__reset(&run->samples);
 	free(run->accounts);
 	free(run->old_accounts);
-	profile_ranges__clear(&run->ranges);
 	cpumap__delete(run->cpus);
 	return !err ? STATUS_OK : is_valid && !run->has_bad_range ? STATUS_FAILED : STATUS_INVALID;
 }

@@ -30,11 +30,11 @@ struct profile_run {
 	struct sampler_options
 		sampling; /* profile_run__once() fills in target, CPUs, events and workload */
 	struct evlist *events;
-	struct profile_ranges ranges; /* --range: only samples of these */
+	struct profile_ranges ranges; /* --range: only samples of these; the caller clears it */
 	struct prog_object *prog;     /* --prog: runs at each sample; borrowed. NULL: none */
 	bool no_bpf;		      /* --no-bpf: ring buffers, although sharing may be possible */
 	struct symbols *symbols;      /* borrowed */
-	struct samples samples;	      /* since the last round */
+	struct samples samples;	      /* since the last round; the caller resets it */
 	struct each_sample *each; /* --each: also every single sample; borrowed. NULL: not wanted */
 
 	/* Prints run->samples. Return: 0 or -errno after a message. */
