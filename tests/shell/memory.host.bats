@@ -80,11 +80,16 @@ version --build-options
 help stat
 "
 
-# sanitized : run all command lines of $lines with the compiler's sanitizers
+# sanitized [PREFIX...] : run all command lines of $lines with the compiler's sanitizers
 sanitized() {
 	local perf=$O-sanitize/perf
 	[ -x "$perf" ] || skip_or_fail "no build with SANITIZE=1 beside $O"
-	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 each "$perf"
+	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1 each "$@" "$perf"
+}
+
+# with_btf COMMAND... : run it where $BATS_TEST_TMPDIR/btf describes the kernel
+with_btf() {
+	unshare -m bash -ec 'mount --bind "$0" /sys/kernel/btf/vmlinux; exec "$@"' "$BATS_TEST_TMPDIR/btf" "$@"
 }
 
 @test "every output mode passes the compiler's sanitizers" {
@@ -118,6 +123,14 @@ stat report --per-socket -i x
 script -i nosuch
 "
 	sanitized
+}
+
+@test "--explain on a kernel without functions to probe passes the compiler's sanitizers" {
+	[ -e /sys/kernel/btf/vmlinux ] || skip_or_fail "no BTF of the kernel"
+	# A header of 24 bytes, no types, and one empty name.
+	printf '\x9f\xeb\1\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0' >"$BATS_TEST_TMPDIR/btf"
+	all_pass=1 lines="stat --explain -e cs true"
+	sanitized with_btf
 }
 
 @test "cgroups, profiles and lists of what is shared pass the compiler's sanitizers" {

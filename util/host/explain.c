@@ -149,7 +149,7 @@ static int choose_functions(struct explain *explain)
 			err = add_function(explain, name);
 	}
 	btf__free(btf);
-	if (err)
+	if (err || !explain->nr_functions)
 		return err;
 	qsort(explain->functions, explain->nr_functions, sizeof(*explain->functions),
 	      compare_names);
