@@ -116,11 +116,13 @@ static int put_kernel_map(struct profile_maps *maps, const struct kernel_part *p
 static int widen(struct kernel_part **parts, int *nr, const struct place_name *name)
 {
 	uint64_t start = name->position - name->offset;
-	struct kernel_part *part = *parts, *end = part + *nr;
+	struct kernel_part *part = NULL;
 
-	while (part < end && strcmp(part->name, name->image))
-		part++;
-	if (part == end) {
+	for (int i = 0; i < *nr && !part; i++) {
+		if (!strcmp((*parts)[i].name, name->image))
+			part = &(*parts)[i];
+	}
+	if (!part) {
 		part = array__add(*parts, *nr);
 		if (!part)
 			return -ENOMEM;

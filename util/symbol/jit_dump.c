@@ -499,10 +499,11 @@ static void put_head(struct byte_buffer *out, uint32_t kind, size_t size)
 static uint64_t list_lines(const struct jit_dump *dump, const struct jit_span *span,
 			   const struct jit_function *function, struct byte_buffer *list)
 {
-	const struct jit_line *line = dump->lines + function->first_line;
 	uint64_t nr = 0;
 
-	for (int i = 0; i < function->nr_lines && list->len < MAX_PUT_LINES; i++, line++) {
+	for (int i = 0; i < function->nr_lines && list->len < MAX_PUT_LINES; i++) {
+		const struct jit_line *line = &dump->lines[function->first_line + i];
+
 		if (line->offset >= span->end - span->start)
 			break;
 		byte_buffer__put_u64(list, span->start + line->offset);
