@@ -305,11 +305,12 @@ with_imitated() {
 	local steady flood no_more="no further debug information is fetched"
 	stripped program
 	imitated
+	with_imitated dead "$T/err"
+	grep -qxF "perf profile: debuginfod: the process that fetches files has ended: $no_more" "$T/err"
+	[ "$(ls -A "$public")" = libdebuginfod.so.1 ]
 	with_imitated steady "$T/steady" &
 	jobs_started+=($!)
 	steady=$!
-	with_imitated dead "$T/err"
-	grep -qxF "perf profile: debuginfod: the process that fetches files has ended: $no_more" "$T/err"
 	with_imitated "two files" "$T/err"
 	grep -qxF "perf profile: debuginfod: Protocol error: $no_more" "$T/err"
 	# perf closes what comes with a short reply; the process would be killed while it waits for that.

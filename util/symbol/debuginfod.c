@@ -209,6 +209,37 @@ static int confine(int fd)
 	return err ? err : sandbox__limit(RLIMIT_CORE, 0);
 }
 
+/* Wait until the client ends. It has GRACE_MS after perf has closed the socket: the library may wait for a name server. */
+static void wait_for_client(pid_t client)
+{
+	struct pollfd in = {.fd = SANDBOX_FD};
+	uint64_t end_ns = 0;
+
+	while (!waitpid(client, NULL, WNOHANG)) {
+		if (poll(&in, 1, end_ns ? 1 : LOOK_MS) > 0)
+			in.fd = -1;
+		if (in.fd < 0 && !end_ns)
+			end_ns = clock_ns() + GRACE_MS * NSEC_PER_MSEC;
+		if (end_ns && clock_ns() >= end_ns)
+			kill(client, SIGKILL);
+	}
+}
+
+/* Go on as a child. This process stays to remove the cache, however the child ends. */
+static void keep_client(const char *cache)
+{
+	pid_t client = fork();
+
+	if (!client) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		return;
+	}
+	if (client > 0)
+		wait_for_client(client);
+	(void)nftw(cache, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	_exit(client < 0);
+}
+
 __attribute__((noreturn)) static void run(int fd, const char *urls)
 {
 	bool was_root = !geteuid();
@@ -223,11 +254,11 @@ __attribute__((noreturn)) static void run(int fd, const char *urls)
 	current.silent_ns = silent_ms() * NSEC_PER_MSEC;
 	if (was_root)
 		cache = make_cache();
+	if (cache)
+		keep_client(cache);
 	if ((cache || !was_root) && !load_library())
 		lib.begin = NULL;
 	serve();
-	if (cache)
-		(void)nftw(cache, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	_exit(0);
 }
 
@@ -261,7 +292,8 @@ struct debuginfod *debuginfod__start(const char *urls)
 
 void debuginfod__stop(struct debuginfod *debuginfod)
 {
-	uint64_t end_ns = clock_ns() + GRACE_MS * NSEC_PER_MSEC;
+	/* Twice the time: a process that keeps a client waits itself. */
+	uint64_t end_ns = clock_ns() + 2 * GRACE_MS * NSEC_PER_MSEC;
 
 	if (!debuginfod)
 		return;
@@ -269,7 +301,6 @@ void debuginfod__stop(struct debuginfod *debuginfod)
 	while (!waitpid(debuginfod->pid, NULL, WNOHANG)) {
 		const struct timespec time = {.tv_nsec = NSEC_PER_MSEC};
 
-		/* The library waits for a name server, perhaps. */
 		if (clock_ns() >= end_ns)
 			kill(debuginfod->pid, SIGKILL);
 		nanosleep(&time, NULL);
@@ -341,8 +372,9 @@ static int take_reply(const struct debuginfod *debuginfod)
 	struct cmsghdr *head = len > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 	int fd __cleanup(close_fd) = -1;
 
+	/* ECONNRESET: the process ended before it read the request. */
 	if (len <= 0)
-		return len ? -errno : -EPIPE;
+		return len && errno != ECONNRESET ? -errno : -EPIPE;
 	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
 	if (len != sizeof(reply))
