@@ -11,13 +11,11 @@
 /* Return: whether a path is that of a cgroup or lies below it. */
 static bool is_below(const char *path, const char *name)
 {
-	size_t len = strlen(name);
+	size_t len;
 
 	path += *path == '/';
-	if (*name == '/' || !len) {
-		name += len > 0;
-		len = strlen(name);
-	}
+	name += *name == '/';
+	len = strlen(name);
 	return !len || (!strncmp(path, name, len) && (!path[len] || path[len] == '/'));
 }
 
