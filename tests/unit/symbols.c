@@ -407,6 +407,7 @@ static const struct image *image_of(struct process_table *table, pid_t pid, uint
 static void test_a_file_has_an_image_for_each_build_id(void **state __unused)
 {
 	const struct build_id one = {8, "\1\1\1\1\1\1\1\1"}, two = {8, "\0\0\0\0\0\0\0\0"};
+	struct byte_buffer longest = id_record(CHILD, 0x9000, 1);
 	struct process_table table = {};
 	const struct image *image;
 
@@ -428,6 +429,10 @@ static void test_a_file_has_an_image_for_each_build_id(void **state __unused)
 	apply_id(&table, id_record(CHILD, 0x5000, 1));
 	apply(&table, NULL, mmap_record(CHILD, 0x7000, "/bin/other"));
 	assert_int_equal(image_of(&table, CHILD, 0x7000)->sampled_id.len, 0);
+	longest.data[40] = BUILD_ID_MAX;
+	apply_id(&table, longest);
+	apply(&table, NULL, mmap_record(CHILD, 0x9000, "/bin/other"));
+	assert_int_equal(image_of(&table, CHILD, 0x9000)->sampled_id.len, BUILD_ID_MAX);
 	process_table__clear(&table);
 }
 
