@@ -116,7 +116,8 @@ package() {
 
 @test "a wrapper that leads back to ours is passed, and cannot make a loop" {
 	local how status
-	echo 'echo linux "$@"; env | grep PERF_ || :' >record
+	# PATH has none of these programs there
+	echo "echo linux \"\$@\"; $(command -v env) | $(command -v grep) PERF_PASSED_ON || :" >record
 	for how in 'exec perf "$@"' 'perf "$@"' "exec $T/ours/perf \"\$@\""; do
 		wrapper "$T/back" "$how"
 		status=0
