@@ -48,6 +48,21 @@ static void a_record_is_the_same_after_format_and_parse(void **state)
 	}
 }
 
+static void records_of_other_leaders_differ(void **state)
+{
+	struct leader_record others[] = {some, some, some, some, some};
+
+	(void)state;
+	assert_true(leader_record__is_same(&some, &others[0]));
+	others[0].attr_map_id++;
+	others[1].link_id++;
+	others[2].prog_id++;
+	others[3].load_time_ns++;
+	others[4].registry_id++;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(leader_record__is_same(&some, &others[i]));
+}
+
 static void other_texts_are_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -196,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_the_same_after_format_and_parse),
+		cmocka_unit_test(records_of_other_leaders_differ),
 		cmocka_unit_test(other_texts_are_refused),
 		cmocka_unit_test_setup_teardown(the_last_record_is_read, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(other_files_of_its_name_are_not_read, make_dir,

@@ -456,6 +456,7 @@ static void errors_have_reason_and_column(void **state)
 		{"none", "cs :u", 3, "Unrecognized input", NULL, NULL},
 		{"x86", "cpu/event=1", 11, "Unrecognized input", NULL, NULL},
 		{"x86", "cpu/event=1/:u", 12, "Unrecognized input", NULL, NULL},
+		{"x86", "cpu/=1/", 4, "Unrecognized input", NULL, NULL},
 		{"x86", "cpu/name='a b'/", 11, "Unrecognized input", NULL, NULL},
 		{"none", "cs:uu", 4, "Duplicate modifier 'u'", "valid modifiers: u,k,", NULL},
 		{"none", "{cs}:WW", 6, "Duplicate modifier 'W'", NULL, NULL},
