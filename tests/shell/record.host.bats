@@ -26,6 +26,7 @@ setup() {
 	same_again -a --metric-only -M CPUs_utilized true
 	own_the_tasks
 	same_again -a --per-thread -e page-faults "$WORKLOADS/faults" 10
+	same_again -a --per-thread -e page-faults --timeout 100
 }
 
 @test "the level of caches is the given one, or 5 for the highest, as in Linux's perf" {
