@@ -129,3 +129,17 @@ nothing() {
 	done
 	[ "$nr" -ge 5 ]
 }
+
+@test "deprecated events are listed with --deprecated only" {
+	cat >"$T/old.json" <<-'EOF'
+	[{"EventName": "my.old", "EventCode": "0x3c", "Deprecated": "1", "BriefDescription": "Use my.new."},
+	 {"EventName": "my.new", "EventCode": "0x3d", "BriefDescription": "Counts."}]
+	EOF
+	perf list --metrics-file "$T/old.json" my. >"$T/out"
+	grep -q '^  my\.new$' "$T/out"
+	refute grep -q 'my\.old' "$T/out"
+	perf list --deprecated --metrics-file "$T/old.json" my. >"$T/out"
+	grep -q '^  my\.new$' "$T/out"
+	grep -q '^  my\.old$' "$T/out"
+	[ "$(perf list -j --deprecated --metrics-file "$T/old.json" my. | jq -r '.[] | select(.Deprecated == "1") | .EventName')" = my.old ]
+}

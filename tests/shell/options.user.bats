@@ -48,6 +48,19 @@ usage() {
 	fails_with 129 "perf stat: -I -5: not a number of milliseconds" perf stat -I -5 true
 	fails_with 129 "perf stat: --per-cache=L9: not a cache level (L1, L2, L3, L4)" \
 		perf stat --per-cache=L9 -a true
+	for level in L0 X1 L11; do
+		fails_with 129 "perf stat: --per-cache=$level: not a cache level (L1, L2, L3, L4)" \
+			perf stat --per-cache=$level -a true
+	done
+}
+
+@test "an event that refers to itself is refused" {
+	cp -r tests/data/sysfs-x86 "$BATS_TEST_TMPDIR/sys"
+	chmod -R u+w "$BATS_TEST_TMPDIR/sys"
+	echo loop >"$BATS_TEST_TMPDIR/sys/bus/event_source/devices/cpu/events/loop"
+	SYSFS_PATH=$BATS_TEST_TMPDIR/sys fails_with 129 "event syntax error: 'cpu/loop/'" \
+		perf stat -e cpu/loop/ true
+	grep -q "cannot read event 'loop' of PMU 'cpu'$" "$BATS_TEST_TMPDIR/fails.err"
 }
 
 @test "contradictory options are refused, and both are named" {
