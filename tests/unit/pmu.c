@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
 
@@ -198,6 +199,36 @@ static void cores_that_are_all_offline_are_left_out(void **state)
 	pmus__delete(pmus);
 }
 
+static void a_filter_keeps_one_pmu_and_those_of_software(void **state)
+{
+	struct pmus *pmus = data_pmus("x86");
+
+	(void)state;
+	assert_int_equal(pmus__set_filter(pmus, "none"), -ENOENT);
+	assert_true(pmus__is_kept(pmus, pmus__find(pmus, "cpu")));
+	assert_int_equal(pmus__set_filter(pmus, "msr"), 0);
+	assert_true(pmus__is_kept(pmus, pmus__find(pmus, "msr")));
+	assert_false(pmus__is_kept(pmus, pmus__find(pmus, "cpu")));
+	assert_true(pmus__is_kept(pmus, pmus__find(pmus, "software")));
+	assert_true(pmus__is_kept(pmus, pmus__find(pmus, "tool")));
+	pmus__delete(pmus);
+}
+
+static void a_kind_of_cores_keeps_no_other(void **state)
+{
+	struct pmus *pmus = data_pmus("hybrid");
+
+	(void)state;
+	assert_int_equal(pmus__set_cputype(pmus, "none"), -ENOENT);
+	assert_int_equal(pmus__set_cputype(pmus, "atom"), 0);
+	assert_true(pmus__is_kept(pmus, pmus__find(pmus, "cpu_atom")));
+	assert_false(pmus__is_kept(pmus, pmus__find(pmus, "cpu_core")));
+	assert_int_equal(pmus__set_cputype(pmus, "cpu_core"), 0);
+	assert_true(pmus__is_kept(pmus, pmus__find(pmus, "cpu_core")));
+	assert_false(pmus__is_kept(pmus, pmus__find(pmus, "cpu_atom")));
+	pmus__delete(pmus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +239,8 @@ int main(void)
 		cmocka_unit_test(patterns_match_names),
 		cmocka_unit_test(family_names_omit_numbers),
 		cmocka_unit_test(cores_that_are_all_offline_are_left_out),
+		cmocka_unit_test(a_filter_keeps_one_pmu_and_those_of_software),
+		cmocka_unit_test(a_kind_of_cores_keeps_no_other),
 	};
 
 	return cmocka_run_group_tests_name("pmu", tests, NULL, NULL);
