@@ -557,6 +557,11 @@ hidden_events() {
 	awk '$1 == "cpu" { sum += $6 } END { print sum + 0 }' "$BATS_TEST_TMPDIR/witness"
 }
 
+# is_since VERSION : the emulated machine's kernel is that, or later
+is_since() {
+	printf '%s\n' "$1" "$KERNEL" | sort -V -C
+}
+
 # begin_exits COMM : until end_exits, the kernel traces the exits of tasks of that name, and their switches.
 # Plain events of a task end in perf_event_exit_task(). Where probes are not allowed, the trace has the
 # tracepoint before it, which is right before it since Linux 6.16.

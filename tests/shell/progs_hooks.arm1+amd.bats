@@ -43,11 +43,6 @@ hooks=(
 	"iter		6.1	6.1	6.8	+"
 )
 
-# is_since VERSION : this kernel is that, or later
-is_since() {
-	printf '%s\n' "$1" "$KERNEL" | sort -V -C
-}
-
 # hook_out NAME EVENT : what was counted there
 hook_out() {
 	awk -F, -v name="hook_$1-" -v event="$2" 'index($1, name) == 1 && $4 == event { print $2 }' "$T/out"
