@@ -102,7 +102,7 @@ static __always_inline int end_task(void)
 	if (!entry || *entry & TASK_ENDED)
 		return 0;
 	set(entry, TASK_ENDED);
-	change_running();
+	end_running();
 	return 0;
 }
 

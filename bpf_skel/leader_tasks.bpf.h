@@ -124,17 +124,18 @@ static __always_inline void set(__u64 *entry, __u64 new)
 
 /*
  * Remove a task from `tasks`. Empty the entry first: the delete can fail (-EBUSY before Linux
- * 6.6).
+ * 6.6). Not static, as add_members().
  */
-static __always_inline void drop_entry(struct task_bucket *bucket, __u64 task)
+__attribute__((noinline)) int drop_entry(struct task_bucket *bucket, __u64 task)
 {
 	__u64 *entry = bpf_map_lookup_elem(&tasks, &task);
 
-	if (!entry)
-		return;
+	if (!entry || !bucket)
+		return 0;
 	add_members(__sync_lock_test_and_set(entry, 0), -1);
 	if (!bpf_map_delete_elem(&tasks, &task))
 		__sync_fetch_and_add(&bucket->nr, -1);
+	return 0;
 }
 
 /*
@@ -191,6 +192,21 @@ static __always_inline void change_running(void)
 		if (state->scope_set[SCOPE_SET_TASK] != scope_set)
 			charge_task(state, cpu, scope_set, false, 0);
 	}
+	release_cpu(state, &irq_flags);
+}
+
+/*
+ * The same after the current task has ended: no session counts it, and no walk enters it again. With no events
+ * that begin, the verifier has less to walk.
+ */
+static __always_inline void end_running(void)
+{
+	unsigned long irq_flags;
+	__u32 cpu;
+	struct cpu_state *state = seize_cpu(&cpu, &irq_flags);
+
+	if (state && state->scope_set[SCOPE_SET_TASK])
+		charge_task(state, cpu, 0, false, 0);
 	release_cpu(state, &irq_flags);
 }
 

@@ -62,29 +62,30 @@ static __always_inline bool is_looked_for(const struct walk_request *request,
 	}
 }
 
-/* Apply the table's transition to one half of an entry. */
-static __always_inline bool step(struct walk_request *request, __u32 *scope_set)
+/*
+ * Apply the table's transition to one half of an entry. Not static, so that the verifier walks it once, and not
+ * for each half. Return: the new scope set; -1: it lacks a transition.
+ */
+__attribute__((noinline)) int step(struct walk_request *request, __u32 scope_set)
 {
 	/* A session that died during a walk may have left a number that names no scope set. */
-	__u32 from = *scope_set < MAX_SCOPE_SETS ? *scope_set : 0;
+	__u32 from = scope_set < MAX_SCOPE_SETS ? scope_set : 0;
 	__u32 pair_idx = from / 2;
 	struct transition_pair *pair = bpf_map_lookup_elem(&transitions, &pair_idx);
 	struct transition *transition;
 
-	if (!pair)
-		return false;
+	if (!pair || !request)
+		return -1;
 	transition = &pair->of[from % 2];
-	if (transition->op == request->op && transition->to != TO_WANTED) {
-		*scope_set = transition->to;
-		return true;
-	}
+	if (transition->op == request->op && transition->to != TO_WANTED)
+		return transition->to;
 	/* When a scope ends, only scope sets that contain it have a transition. */
 	if (request->kind == WALK_ALL)
-		return true;
+		return scope_set;
 	transition->to = TO_WANTED;
 	transition->op = request->op;
 	request->unknown++;
-	return false;
+	return -1;
 }
 
 static __always_inline bool is_exiting(struct task_struct *task)
@@ -113,7 +114,8 @@ int on_walk(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct walk_request *request;
 	__u64 key, *entry, value = 0;
-	__u32 zero = 0, now, after;
+	__u32 zero = 0;
+	int now, after;
 	long err;
 
 	if (!task)
@@ -143,9 +145,12 @@ int on_walk(struct bpf_iter__task *ctx)
 	/*
 	 * The scope set after exec always changes with the one of now, even if both are the same.
 	 */
-	if (!step(request, &after))
+	after = step(request, after);
+	if (after < 0)
 		return 0;
-	if (request->when == WALK_NOW && !step(request, &now))
+	if (request->when == WALK_NOW)
+		now = step(request, now);
+	if (now < 0)
 		return 0;
 	if (TASK_ENTRY(now, after) == value)
 		return 0;
