@@ -95,6 +95,18 @@ stopped_with_events() {
 	nothing_left
 }
 
+@test "a key in shared memory does not decide how its event is opened" {
+	start_run long -v -a -e page-faults,cs
+	kill -STOP "$run_pid"
+	cpu_returns
+	"$WORKLOADS/wild_keys" "$ATTR_MAP"
+	kill -CONT "$run_pid"
+	wait_for opened 2
+	end_run "$run_pid" INT 130
+	clean "$T/long.err"
+	nothing_left
+}
+
 # die_three : three sessions that count a task die, one after the other, and their tokens with them
 die_three() {
 	local event dead=()

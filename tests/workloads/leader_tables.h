@@ -43,7 +43,7 @@ static inline void *map_memory(int fd, size_t size, int prot)
 }
 
 /* Return: the registry of the leader of the attr map at a path. Exit with status 3 if there is none. */
-static inline struct registry *find_leader(const char *path)
+static inline struct registry *map_leader_of(const char *path, int prot)
 {
 	union bpf_attr attr = {.pathname = (unsigned long)path};
 	struct bpf_map_info info;
@@ -66,13 +66,18 @@ static inline struct registry *find_leader(const char *path)
 			continue;
 		if (!map_info(fd, &info) && !strcmp(info.name, "registry") &&
 		    info.value_size == sizeof(*reg)) {
-			reg = map_memory(fd, sizeof(*reg), PROT_READ);
+			reg = map_memory(fd, sizeof(*reg), prot);
 			if (reg->layout == LEADER_LAYOUT && reg->attr_map_id == attr_map)
 				return reg;
 			munmap(reg, sizeof(*reg));
 		}
 		close(fd);
 	}
+}
+
+static inline const struct registry *find_leader(const char *path)
+{
+	return map_leader_of(path, PROT_READ);
 }
 
 /* A table that no session has needed so far is empty. */

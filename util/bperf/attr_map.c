@@ -57,6 +57,19 @@ void attr_map__key(const struct perf_event_attr *attr, const uint64_t more_confi
 	memcpy(key->bytes + MORE_CONFIG_OFFSET, more_config, NR_MORE_CONFIG * sizeof(*more_config));
 }
 
+void attr_map__attr(const struct attr_key *key, union wide_attr *wide)
+{
+	uint64_t more_config[NR_MORE_CONFIG];
+	struct attr_key canonical;
+
+	static_assert(sizeof(*wide) == sizeof(key->bytes), "a key has all config words");
+	memcpy(wide->bytes, key->bytes, sizeof(wide->bytes));
+	memcpy(more_config, wide->bytes + MORE_CONFIG_OFFSET, sizeof(more_config));
+	attr_map__key(&wide->attr, more_config, &canonical);
+	memcpy(wide->bytes, canonical.bytes, sizeof(wide->bytes));
+	wide_attr__set_size(wide);
+}
+
 void attr_map__group_key(const struct attr_key *keys, int nr, int idx, struct attr_key *key)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a, 64 bits */

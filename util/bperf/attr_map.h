@@ -124,6 +124,13 @@ void attr_map__key(const struct perf_event_attr *attr, const uint64_t more_confi
 		   struct attr_key *key);
 
 /**
+ * attr_map__attr() - the event of a key, and nothing of how it is opened
+ *
+ * A key in shared memory can have any other bits: with some the kernel takes samples or sends signals.
+ */
+void attr_map__attr(const struct attr_key *key, union wide_attr *wide);
+
+/**
  * attr_map__group_key() - the key under which a member of a group is announced
  * @keys: the members' own keys, in order
  * @nr: how many

@@ -56,7 +56,10 @@ static int open_group(const struct attr_key *keys, int nr, int cpu, bool is_wait
 		      int *refused)
 {
 	for (int i = 0; i < nr; i++) {
-		fds[i] = perf_event__open_shared(&keys[i], cpu, i ? fds[0] : -1,
+		union wide_attr wide;
+
+		attr_map__attr(&keys[i], &wide);
+		fds[i] = perf_event__open_shared(&wide.attr, cpu, i ? fds[0] : -1,
 						 !i && (nr > 1 || is_waiting));
 		if (fds[i] < 0) {
 			int err = fds[i];

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/host/perf_event.h"
 
-#include "bpf_skel/leader.h"
 #include "util/host/perf_event_print.h"
 #include "util/host/perf_event_store.h"
-#include "util/host/wide_attr.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -73,16 +69,11 @@ int perf_event__open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 	}
 }
 
-int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd, bool leads)
+int perf_event__open_shared(struct perf_event_attr *attr, int cpu, int group_fd, bool leads)
 {
-	union wide_attr wide;
-
-	static_assert(sizeof(wide) == sizeof(key->bytes), "a key has all config words");
-	memcpy(wide.bytes, key->bytes, sizeof(wide.bytes));
-	wide_attr__set_size(&wide);
-	wide.attr.disabled = leads;
-	wide.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	return perf_event__open(&wide.attr, -1, cpu, group_fd, 0);
+	attr->disabled = leads;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return perf_event__open(attr, -1, cpu, group_fd, 0);
 }
 
 int perf_event__start_group(int fd)

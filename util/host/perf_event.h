@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct attr_key;
-
 /**
  * perf_event__open() - the system call, close-on-exec
  * @attr: of attr->size bytes
@@ -33,12 +31,13 @@ int perf_event__reserve(unsigned long nr, unsigned long *limit);
 
 /**
  * perf_event__open_shared() - open one CPU's event for all sessions: enabled, not inherited
+ * @attr: what is counted; the function fills in how it is opened
  * @group_fd: of the group's leader on this CPU, or -1
  * @leads: other members follow; counting begins when perf_event__start_group() is called
  *
  * Return: a descriptor or -errno.
  */
-int perf_event__open_shared(const struct attr_key *key, int cpu, int group_fd, bool leads);
+int perf_event__open_shared(struct perf_event_attr *attr, int cpu, int group_fd, bool leads);
 
 /**
  * perf_event__start_group() - enable a group whose leader was opened with @leads

@@ -12,7 +12,6 @@
 #include "util/lib/util.h"
 #include "util/sample/sample_ranges.h"
 
-#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -37,29 +36,12 @@ static bool is_stale(const struct sample_object *object, int slot, int cpu)
 	return needed && base->epoch != leader_slots__epoch(object->leader, cpu);
 }
 
-/*
- * Take the event of a key, and nothing of how it is opened: others can write keys. Events with other bits send
- * signals, for example.
- */
-static void take_attr(const struct attr_key *key, union wide_attr *wide)
-{
-	uint64_t more_config[NR_MORE_CONFIG];
-	struct attr_key canonical;
-
-	static_assert(sizeof(*wide) == sizeof(key->bytes), "a key has all config words");
-	memcpy(wide->bytes, key->bytes, sizeof(wide->bytes));
-	memcpy(more_config, key->bytes + MORE_CONFIG_OFFSET, sizeof(more_config));
-	attr_map__key(&wide->attr, more_config, &canonical);
-	memcpy(wide->bytes, canonical.bytes, sizeof(wide->bytes));
-	wide_attr__set_size(wide);
-}
-
 static int open_event(const struct sample_slot *slot, int cpu, uint64_t rate)
 {
 	union wide_attr wide;
 	struct perf_event_attr *attr = &wide.attr;
 
-	take_attr(&slot->key, &wide);
+	attr_map__attr(&slot->key, &wide);
 	perf_event__sample_all_modes(attr); /* on_sample skips those that are excluded */
 	attr->disabled = 1;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
