@@ -271,6 +271,7 @@ static int prune(struct bperf_cmd *cmd)
 	} else {
 		foreign_pins__remove_unused(cmd->attr_map, true);
 	}
+	attr_map__warn_protocol(cmd->attr_map);
 	nr_pins -= nr_pinned(cmd);
 	printf("removed: %d dead entries, %d dead sessions", nr_entries, nr_sessions);
 	if (nr_pins > 0)

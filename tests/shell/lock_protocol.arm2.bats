@@ -80,3 +80,30 @@ has_intervals() {
 	# Each holder had it all the time.
 	kill -0 "${holders[@]}"
 }
+
+# stops N : the session has stopped itself for the N-th time, before it tries that lock
+stops() {
+	[ "$(grep -cx "stopped at event-changing" "$T/run.err")" = "$1" ] && is_state "$run" T
+}
+
+@test "a process that holds the protocol's lock for moments is not named" {
+	local run holder
+	background "$T/run.err" env PERF_TEST_STOP_AT=event-changing perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -x, -o "$T/run.csv" -a -e cs true
+	run=$!
+	wait_for stops 1
+	background "$T/holder" "$WORKLOADS/hold_anon"
+	holder=$!
+	wait_for grep -q ready "$T/holder"
+	kill -CONT "$run"
+	wait_for stops 2
+	kill -CONT "$run"
+	wait_for stops 3
+	kill -KILL "$holder"
+	wait "$holder" || :
+	kill -CONT "$run"
+	wait "$run"
+	cat "$T/run.err"
+	[ "$(sort -u "$T/run.err")" = "stopped at event-changing" ]
+	[ "$(grep -c . "$T/run.err")" = 3 ]
+}

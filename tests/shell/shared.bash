@@ -73,6 +73,13 @@ work() {
 	"$WORKLOADS/poke" "$gang" "$T/gang"
 }
 
+# is_state PID LETTER : a process is in that state
+is_state() {
+	local text=
+	{ read -r text <"/proc/$1/stat"; } 2>/dev/null
+	[[ $text = *") $2 "* ]]
+}
+
 # sleeps PID : all its threads sleep
 sleeps() {
 	local file text

@@ -24,13 +24,6 @@ timed() {
 	return $status
 }
 
-# is_state PID LETTER : a process is in that state
-is_state() {
-	local text=
-	{ read -r text <"/proc/$1/stat"; } 2>/dev/null
-	[[ $text = *") $2 "* ]]
-}
-
 # ended PID : it has, or waits for its parent
 ended() {
 	! [ -e "/proc/$1" ] || is_state "$1" Z

@@ -45,7 +45,7 @@ static int fake_open(void *ctx, int first, int nr)
 	return 0;
 }
 
-static bool fake_withdraw(void *ctx, int first, int nr, bool is_retry __attribute__((unused)))
+static bool fake_withdraw(void *ctx, int first, int nr)
 {
 	struct world *world = ctx;
 

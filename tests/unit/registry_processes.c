@@ -36,7 +36,7 @@
 static struct shared {
 	struct registry reg;
 	int has_event[MAX_EVENTS]; /* the fake kernel's perf events: who opened it; 0: none */
-	bool is_announced[MAX_EVENTS];
+	bool is_announced[MAX_EVENTS], is_barred[MAX_EVENTS];
 	int nr_joins, nr_opens,
 		nr_repairs; /* of events that were there, of new ones, of the dead */
 	char wrong[256];    /* the first violation */
@@ -138,15 +138,18 @@ static void announce(void *ctx, int first, int nr)
 	}
 }
 
-static bool withdraw(void *ctx, int first, int nr, bool is_retry)
+static bool withdraw(void *ctx, int first, int nr)
 {
+	bool *is_barred = &shared->is_barred[first];
+
 	(void)ctx;
 	for (int i = 0; i < nr; i++) {
 		shared->is_announced[first + i] = false;
 		step("some-silent");
 	}
-	/* In vain, sometimes: somebody may just have found them. */
-	return is_retry || random_below(4);
+	/* In vain, sometimes: somebody may just have found them. A second time it is not. */
+	*is_barred = !*is_barred && !random_below(4);
+	return !*is_barred;
 }
 
 static void close_events(void *ctx, int first, int nr)

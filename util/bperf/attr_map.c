@@ -245,11 +245,9 @@ void attr_map__unlock(struct attr_map *map)
 {
 	if (map->has_protocol_lock)
 		flock(map->fd, LOCK_UN);
+	map->lacks_protocol = map->has_tried_protocol && !map->has_protocol_lock;
 	map->has_protocol_lock = map->has_tried_protocol = false;
 	give_back(&map->lock);
-	if (map->warns_of_protocol)
-		attr_lock__warn_protocol(map->fd, map->path);
-	map->warns_of_protocol = false;
 }
 
 /* The lock of tasks is a directory in the other one. Both can belong to another user. */
@@ -298,14 +296,19 @@ void attr_map__unlock_tasks(struct attr_map *map)
 	give_back(&map->task_lock);
 }
 
-bool attr_map__try_protocol(struct attr_map *map, bool warns)
+bool attr_map__try_protocol(struct attr_map *map)
 {
 	/* Once while our lock is held: others wait for that. */
 	if (!map->has_tried_protocol)
 		map->has_protocol_lock = attr_lock__try_protocol(map->fd);
 	map->has_tried_protocol = true;
-	map->warns_of_protocol |= warns && !map->has_protocol_lock;
 	return map->has_protocol_lock;
+}
+
+void attr_map__warn_protocol(const struct attr_map *map)
+{
+	if (map->lacks_protocol)
+		attr_lock__warn_protocol(map->fd, map->path);
 }
 
 static int open_lock(struct attr_map *map)

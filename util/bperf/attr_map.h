@@ -43,7 +43,8 @@ struct attr_map {
 	struct attr_lock lock; /* ours */
 	struct attr_lock task_lock;
 	struct lock_wait wait; /* for either of them */
-	bool has_protocol_lock, has_tried_protocol, warns_of_protocol;
+	bool has_protocol_lock, has_tried_protocol;
+	bool lacks_protocol;   /* it was tried in the last holding of our lock, in vain */
 	struct stat stat;      /* of the pin */
 	struct stat lock_stat; /* of the lock directory */
 	uint32_t id;
@@ -106,11 +107,15 @@ int attr_map__lock_tasks(struct attr_map *map);
 int attr_map__try_lock_tasks(struct attr_map *map);
 void attr_map__unlock_tasks(struct attr_map *map);
 
+/** attr_map__try_protocol() - whether we have the protocol's lock, until attr_map__unlock() */
+bool attr_map__try_protocol(struct attr_map *map);
+
 /**
- * attr_map__try_protocol() - whether we have the protocol's lock, until attr_map__unlock()
- * @warns: else a warning names its holder, once, when the lock has been given back
+ * attr_map__warn_protocol() - name its holder, once, if the last try was in vain and it is held still
+ *
+ * Call it without our lock, after the last try: well-behaved processes hold it for moments.
  */
-bool attr_map__try_protocol(struct attr_map *map, bool warns);
+void attr_map__warn_protocol(const struct attr_map *map);
 
 /** attr_map__delete() - unlock and close; NULL is ignored */
 void attr_map__delete(struct attr_map *map);

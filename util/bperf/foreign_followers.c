@@ -317,7 +317,7 @@ void foreign_followers__repair(struct bperf_leader *leader)
 		return;
 	nr = foreign_followers__nr_followers(leader);
 	/* A follower that is about to attach holds the protocol's lock. */
-	if (!nr && attr_map__try_protocol(leader->attr_map, true) &&
+	if (!nr && attr_map__try_protocol(leader->attr_map) &&
 	    !foreign_followers__nr_followers(leader) && !end_on_all(leader)) {
 		stop(leader);
 		return;

@@ -187,7 +187,7 @@ static void remove_if_unused(struct attr_map *map, __u32 id, bool waits)
 {
 	if (waits ? attr_map__relock(map) : attr_map__try_relock(map))
 		return;
-	if (attr_map__try_protocol(map, true) && is_unused(map, id))
+	if (attr_map__try_protocol(map) && is_unused(map, id))
 		remove_pins(map, id);
 	attr_map__unlock(map);
 }

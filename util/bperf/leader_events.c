@@ -99,7 +99,7 @@ int leader_events__open(void *data, int first, int nr)
  * A foreign follower holds the protocol's lock from its look at an entry until its program is attached.
  * Only then can we see that it follows.
  */
-bool leader_events__withdraw(void *data, int first, int nr, bool is_retry)
+bool leader_events__withdraw(void *data, int first, int nr)
 {
 	struct bperf_leader *leader = ((struct leader_opening *)data)->leader;
 	struct attr_map_value value;
@@ -115,7 +115,7 @@ bool leader_events__withdraw(void *data, int first, int nr, bool is_retry)
 	}
 	/* Groups have no map that followers could read. */
 	return nr > 1 || !leader->registry->diff_ids[first] ||
-	       attr_map__try_protocol(leader->attr_map, is_retry);
+	       attr_map__try_protocol(leader->attr_map);
 }
 
 void leader_events__close(void *data, int first, int nr)

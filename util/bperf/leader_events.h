@@ -22,7 +22,7 @@ struct leader_opening {
 
 /** leader_events__open(), __withdraw(), __close() - see struct registry_io */
 int leader_events__open(void *opening, int first, int nr);
-bool leader_events__withdraw(void *opening, int first, int nr, bool is_retry);
+bool leader_events__withdraw(void *opening, int first, int nr);
 void leader_events__close(void *opening, int first, int nr);
 
 /** leader_events__repair() - let others find events again, after foreign leaders; under the lock */

@@ -87,12 +87,11 @@ static void set_states(struct registry *reg, int first, int nr, __u32 state)
  */
 static void withdraw_group(struct registry *reg, const struct registry_io *io, int first, int self)
 {
-	bool is_retry = state_of(&reg->event[first]) == REG_CHANGING;
 	int nr = nr_slots(reg, first);
 
 	set_states(reg, first, nr, REG_CHANGING);
 	step(io, "event-changing");
-	if (!io->withdraw(io->ctx, first, nr, is_retry))
+	if (!io->withdraw(io->ctx, first, nr))
 		return;
 	if (is_needed(reg, io, first)) {
 		set_states(reg, first, nr, REG_READY);

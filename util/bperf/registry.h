@@ -45,11 +45,10 @@ struct registry_io {
 
 	/**
 	 * withdraw() - let nobody find them any more, under the lock
-	 * @is_retry: it has been tried before, in vain
 	 *
 	 * Return: whether they may be closed now; false: somebody may just have found them.
 	 */
-	bool (*withdraw)(void *ctx, int first, int nr, bool is_retry);
+	bool (*withdraw)(void *ctx, int first, int nr);
 
 	/** close() - drop the perf events of these slots, in any state, without the lock */
 	void (*close)(void *ctx, int first, int nr);

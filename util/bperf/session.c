@@ -314,6 +314,24 @@ int session__unlock(struct bperf_leader *leader, bool waits)
 	return err;
 }
 
+/* The protocol's lock was held: try again. Others need not wait meanwhile. */
+static void close_rest(struct bperf_leader *leader)
+{
+	const struct attr_map *map = leader->attr_map;
+
+	for (int i = 0;
+	     i < CLOSE_TRIES && (map->lacks_protocol || registry__has_unclosed(leader->registry));
+	     i++) {
+		usleep(CLOSE_WAIT_US << i);
+		foreign_followers__look(leader);
+		if (take_lock(leader, false))
+			continue;
+		session__repair(leader);
+		begin_closing(leader);
+		(void)session__unlock(leader, false); /* tried again */
+	}
+}
+
 int session__clean_up(struct bperf_leader *leader, bool waits)
 {
 	int err, last;
@@ -332,6 +350,8 @@ int session__clean_up(struct bperf_leader *leader, bool waits)
 		err = session__unlock(leader, waits);
 		last = repair_dead(leader, waits);
 		err = err ? err : last;
+		if (waits)
+			close_rest(leader);
 		foreign_pins__remove_unused(leader->attr_map, waits);
 	}
 	capability__lower();
@@ -424,18 +444,11 @@ int session__leave(struct bperf_leader *leader)
 	pair_entries__forget(leader, leader->session);
 	registry__leave_all(leader->registry, &io, leader->session);
 	(void)session__unlock(leader, false); /* sessions that stay do it */
+	close_rest(leader);
 	capability__raise();
 	foreign_pins__remove_unused(leader->attr_map, false);
 	capability__lower();
-	/* The protocol's lock was held. Others need not wait while we do. */
-	for (int i = 0; i < CLOSE_TRIES && registry__has_unclosed(leader->registry); i++) {
-		usleep(CLOSE_WAIT_US << i);
-		foreign_followers__look(leader);
-		if (take_lock(leader, false))
-			continue;
-		session__repair(leader);
-		(void)session__unlock(leader, false); /* tried again */
-	}
+	attr_map__warn_protocol(leader->attr_map);
 	registry__remove(leader->registry, &io, leader->session);
 	leader->session = -1;
 	foreign_pins__make(leader);
