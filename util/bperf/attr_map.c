@@ -241,6 +241,11 @@ int attr_map__try_relock(struct attr_map *map)
 	return take(map, &map->lock, "", NULL);
 }
 
+int attr_map__take(struct attr_map *map, bool waits)
+{
+	return waits ? attr_map__relock(map) : attr_map__try_relock(map);
+}
+
 void attr_map__unlock(struct attr_map *map)
 {
 	if (map->has_protocol_lock)

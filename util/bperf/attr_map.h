@@ -94,12 +94,14 @@ void attr_map__never_wait(struct attr_map *map);
 /**
  * attr_map__relock() - take our lock again after attr_map__unlock()
  * attr_map__try_relock() - the same if it is free: -EWOULDBLOCK
+ * attr_map__take() - the first if @waits, otherwise the second
  *
  * With a lock goes the privilege to find things by their ids: it is in effect until the last is
  * given back. Errors as attr_map__lock().
  */
 int attr_map__relock(struct attr_map *map);
 int attr_map__try_relock(struct attr_map *map);
+int attr_map__take(struct attr_map *map, bool waits);
 void attr_map__unlock(struct attr_map *map);
 
 /** attr_map__lock_tasks(), attr_map__try_lock_tasks(), attr_map__unlock_tasks() - the other lock */

@@ -185,7 +185,7 @@ static bool is_unused(const struct attr_map *map, __u32 id)
 /* A follower that is about to attach holds the protocol's lock. */
 static void remove_if_unused(struct attr_map *map, __u32 id, bool waits)
 {
-	if (waits ? attr_map__relock(map) : attr_map__try_relock(map))
+	if (attr_map__take(map, waits))
 		return;
 	if (attr_map__try_protocol(map) && is_unused(map, id))
 		remove_pins(map, id);

@@ -261,11 +261,6 @@ static void set_opening(const struct bperf_leader *leader, __u64 to)
 						  __ATOMIC_SEQ_CST);
 }
 
-static int take_lock(struct bperf_leader *leader, bool waits)
-{
-	return waits ? attr_map__relock(leader->attr_map) : attr_map__try_relock(leader->attr_map);
-}
-
 /* If all events of a CPU live again, programs at switches need no longer ask. */
 static void end_dead_mode(struct bperf_leader *leader, int cpu)
 {
@@ -346,7 +341,7 @@ static int reopen_group(struct bperf_leader *leader, struct pmus *pmus, int firs
 	if (err == -ENODEV || is_own_shortage(err))
 		return 0;
 	crash_point__reach("event-prepared");
-	nr = take_lock(leader, waits);
+	nr = attr_map__take(leader->attr_map, waits);
 	if (nr)
 		return nr;
 	nr = commit(leader, &spare, is_absent, err);
@@ -370,7 +365,7 @@ static int reopen_on(struct bperf_leader *leader, struct pmus *pmus, int cpu, bo
 		pr_verbose("CPU %d came online: %d shared events opened there", cpu, nr_open);
 	/* A session died that had opened all. */
 	if (ret >= 0 && needs_repair(leader, cpu) && !has_undone(leader, cpu, true)) {
-		ret = take_lock(leader, waits);
+		ret = attr_map__take(leader->attr_map, waits);
 		if (!ret) {
 			end_dead_mode(leader, cpu);
 			attr_map__unlock(leader->attr_map);

@@ -111,11 +111,6 @@ static uint64_t end_of_repair(bool waits)
 	return clock_ns() + (waits ? PRUNE_NS : REPAIR_NS);
 }
 
-static int take_lock(struct bperf_leader *leader, bool waits)
-{
-	return waits ? attr_map__relock(leader->attr_map) : attr_map__try_relock(leader->attr_map);
-}
-
 /*
  * Under the lock: a command that counts nothing becomes a session for as long as it closes events. Else
  * nobody would know that they are being closed.
@@ -142,7 +137,7 @@ static int repair_dead(struct bperf_leader *leader, bool waits)
 
 	while (!err && note_dead(leader) && clock_ns() < end_ns) {
 		usleep(TURN_US);
-		err = take_lock(leader, waits);
+		err = attr_map__take(leader->attr_map, waits);
 		if (!err) {
 			session__repair(leader);
 			begin_closing(leader);
@@ -324,7 +319,7 @@ static void close_rest(struct bperf_leader *leader)
 	     i++) {
 		usleep(CLOSE_WAIT_US << i);
 		foreign_followers__look(leader);
-		if (take_lock(leader, false))
+		if (attr_map__try_relock(leader->attr_map))
 			continue;
 		session__repair(leader);
 		begin_closing(leader);
@@ -343,7 +338,7 @@ int session__clean_up(struct bperf_leader *leader, bool waits)
 		(void)make_token(leader); /* without one, events stay for the next session */
 	(void)note_dead(leader);
 	if (!err)
-		err = take_lock(leader, waits);
+		err = attr_map__take(leader->attr_map, waits);
 	if (!err) {
 		session__repair(leader);
 		begin_closing(leader);
