@@ -107,6 +107,29 @@ stopped_with_events() {
 	nothing_left
 }
 
+# waits MS : how often a session that may wait for so long waits, for another one that opens events
+waits() {
+	PERF_TEST_LOCK_MS=$1 strace -qq -e trace=clock_nanosleep -e signal=none -o "$T/trace" perf stat --bpf-counters \
+		--bpf-attr-map "$ATTR_MAP" -o "$T/out" -a -e cs true
+	grep -c clock_nanosleep "$T/trace" || :
+}
+
+@test "a session waits for one that opens events only as long as it may wait for locks" {
+	local -x PERF_TEST_OPENING_MS=1000000000
+	start_run long -v -a -e page-faults,cs
+	kill -STOP "$run_pid"
+	cpu_returns
+	stopped_with_events stopped
+	[ "$(waits 0)" = 0 ]
+	cpu_returns
+	[ "$(waits 20)" -gt 0 ]
+	kill -CONT "$stopped"
+	wait "$stopped"
+	kill -CONT "$run_pid"
+	end_run "$run_pid" INT 130
+	nothing_left
+}
+
 # die_three : three sessions that count a task die, one after the other, and their tokens with them
 die_three() {
 	local event dead=()

@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES  1024
 #define LOCK_TRIES   16
-#define LOCK_MS	     1000 /* how long a session waits at its start, and again at its end */
 
 /* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
 static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
@@ -201,7 +201,7 @@ int attr_map__each(struct attr_map *map,
 void attr_map__expect(struct attr_map *map, const char *otherwise)
 {
 	map->wait = (struct lock_wait){
-		.left_ns = crash_point__setting(CRASH_LOCK_MS, LOCK_MS) * NSEC_PER_MSEC,
+		.left_ns = crash_point__setting(CRASH_LOCK_MS, ATTR_MAP_WAIT_MS) * NSEC_PER_MSEC,
 		.otherwise = otherwise,
 	};
 }
@@ -209,6 +209,18 @@ void attr_map__expect(struct attr_map *map, const char *otherwise)
 void attr_map__never_wait(struct attr_map *map)
 {
 	map->wait = (struct lock_wait){};
+}
+
+bool attr_map__pause(struct attr_map *map, uint32_t us)
+{
+	uint64_t begin_ns = clock_ns(), waited_ns;
+
+	if (!map->wait.left_ns)
+		return false;
+	usleep(us);
+	waited_ns = clock_ns() - begin_ns;
+	map->wait.left_ns -= waited_ns < map->wait.left_ns ? waited_ns : map->wait.left_ns;
+	return true;
 }
 
 static int take(struct attr_map *map, struct attr_lock *lock, const char *below,

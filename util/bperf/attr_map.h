@@ -31,6 +31,9 @@
 struct attr_key;
 struct perf_event_attr;
 
+/* How long a session waits for others in all, at its start, and again at its end. */
+#define ATTR_MAP_WAIT_MS 1000
+
 /* Value of the map; other implementations also read and write it. */
 struct attr_map_value {
 	__u32 link_id;
@@ -87,6 +90,9 @@ int attr_map__lock(struct attr_map *map);
 
 /** attr_map__expect() - from now on waiting takes at most a second again; @otherwise as above */
 void attr_map__expect(struct attr_map *map, const char *otherwise);
+
+/** attr_map__pause() - wait for something else than a lock; false: no time for waiting is left */
+bool attr_map__pause(struct attr_map *map, uint32_t us);
 
 /** attr_map__never_wait() - from now on a lock that is held is -ETIMEDOUT at once, without a warning */
 void attr_map__never_wait(struct attr_map *map);

@@ -22,12 +22,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* After this time without another event, a session that reopens events is taken for stopped. */
-#define OPENING_MS 250
+/*
+ * After this time without another event, a session that reopens events is taken for stopped. So a session that waits for
+ * it has most of its second left.
+ */
+#define OPENING_MS (ATTR_MAP_WAIT_MS / 4)
 
-/* How often another one looks, and how many times. */
+/* How often another one looks. */
 #define OPENING_WAIT_US 1000
-#define OPENING_TRIES	1000
 
 /* --- for the registry --- */
 
@@ -237,17 +239,14 @@ static bool begin_opening(const struct bperf_leader *leader)
 					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Return: false: another session is still at it. */
+/* Return: false: another session is still at it. After all the time for waiting, both open the same events. */
 static bool await_opening(const struct bperf_leader *leader, bool waits)
 {
-	for (int i = 0; i < OPENING_TRIES; i++) {
+	do {
 		if (begin_opening(leader))
 			return true;
-		if (!waits)
-			return false;
-		usleep(OPENING_WAIT_US);
-	}
-	return true;
+	} while (waits && attr_map__pause(leader->attr_map, OPENING_WAIT_US));
+	return waits;
 }
 
 /* Leave the word alone if another session has taken over, because this one was stopped. */

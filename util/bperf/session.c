@@ -36,11 +36,14 @@
 /* A pause between two holdings of a lock: sessions that wait have their turn. */
 #define TURN_US 1000
 
-/* How long a session removes dead ones before it goes on. The rest is left to the next session. */
-#define REPAIR_NS (NSEC_PER_SEC / 2)
+/*
+ * How long a session removes dead ones before it goes on: scopes, and then events, within the time of waiting for locks.
+ * The rest is left to the next session.
+ */
+#define REPAIR_NS (ATTR_MAP_WAIT_MS * NSEC_PER_MSEC / 2)
 
-/* The same for perf bperf prune. */
-#define PRUNE_NS (60 * NSEC_PER_SEC)
+/* The same for perf bperf prune, which removes all of them: for each a few grace periods of some 10 ms. */
+#define PRUNE_NS (MAX_SESSIONS * 60 * NSEC_PER_MSEC)
 
 /* --- the world around the registry --- */
 

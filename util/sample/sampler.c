@@ -29,7 +29,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* How often dead sessions are looked for. Their rates are given up within twice that time. */
+/*
+ * How often dead sessions are looked for: a system call for each sampler. Their rates are given up within twice that
+ * time. Until then only events interrupt too often, as they did for the dead.
+ */
 #define REPAIR_NS NSEC_PER_SEC
 
 /* Time for others to take the lock of tasks. */
