@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls on certain CPUs: util/host/cpu_visits.c. */
+/* Visits to CPUs: util/host/cpu_visits.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/host/cpu_visits.h"
@@ -18,21 +19,49 @@
 /* A number that no machine has. */
 #define NO_CPU 9999
 
-/* The calls, in their order */
+/* The visits, in their order */
 struct log {
 	int nr;
-	int asked[CPU_SETSIZE], found[CPU_SETSIZE];
+	int found[CPU_SETSIZE];
 	cpu_set_t own; /* before the visits */
+	sigset_t signals;
+	bool is_busy; /* the first CPU executes something else */
 	bool was_called_back;
 };
 
-static void note(void *ctx, int cpu)
-{
-	struct log *log = ctx;
+static struct log *visits;
 
-	assert_in_range(log->nr, 0, CPU_SETSIZE - 1);
-	log->asked[log->nr] = cpu;
-	log->found[log->nr++] = sched_getcpu();
+/* As a busy CPU: the visit goes on only when the thread may leave. At most 10 s. */
+static void wait_for_call_back(void)
+{
+	for (int i = 0; i < 1000 && !visits->was_called_back; i++) {
+		cpu_set_t now;
+
+		usleep(10000);
+		visits->was_called_back =
+			!sched_getaffinity(0, sizeof(now), &now) && CPU_EQUAL(&now, &visits->own);
+	}
+}
+
+/* In the place of the C library's: note where a thread is that has sent itself to a CPU. */
+int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
+{
+	int err = syscall(SYS_sched_setaffinity, tid, size, set);
+
+	if (tid)
+		return err;
+	assert_in_range(visits->nr, 0, CPU_SETSIZE - 1);
+	visits->found[visits->nr++] = sched_getcpu();
+	pthread_sigmask(SIG_SETMASK, NULL, &visits->signals);
+	if (visits->is_busy && visits->nr == 1)
+		wait_for_call_back();
+	return err;
+}
+
+static void visit_all(const struct cpumap *cpus, struct log *log)
+{
+	visits = log;
+	cpu_visits__make(cpus);
 }
 
 static struct cpumap *usable_cpus(cpu_set_t *own)
@@ -58,80 +87,63 @@ static void assert_same_cpus(const cpu_set_t *own)
 	assert_true(CPU_EQUAL(&now, own));
 }
 
-static void calls_are_made_on_their_cpus(void **state __unused)
+/* The first CPU is visited again at the end. */
+static void assert_visits(const struct log *log, const struct cpumap *cpus, int from)
+{
+	assert_int_equal(log->nr, cpus->nr + (cpus->nr > 1));
+	for (int i = from; i < cpus->nr; i++)
+		assert_int_equal(log->found[i], cpus->cpu[i]);
+	assert_int_equal(log->found[log->nr - 1], cpus->cpu[0]);
+}
+
+static void each_cpu_is_visited(void **state __unused)
 {
 	struct log log = {};
 	struct cpumap *cpus = usable_cpus(&log.own);
 
-	cpu_visits__make(cpus, note, &log);
-	assert_int_equal(log.nr, cpus->nr);
-	for (int i = 0; i < log.nr; i++) {
-		assert_int_equal(log.asked[i], cpus->cpu[i]);
-		assert_int_equal(log.found[i], cpus->cpu[i]);
-	}
+	visit_all(cpus, &log);
+	assert_visits(&log, cpus, 0);
 	assert_same_cpus(&log.own);
 	cpumap__delete(cpus);
 }
 
-static void a_cpu_that_is_not_there_is_served_from_another(void **state __unused)
+static void a_cpu_that_is_not_there_is_passed_over(void **state __unused)
 {
-	static const int list[] = {0, NO_CPU};
-	struct cpumap *cpus = cpumap__new(list, 2);
 	struct log log = {};
+	struct cpumap *usable = usable_cpus(&log.own);
+	const int list[] = {NO_CPU, usable->cpu[0]};
+	struct cpumap *cpus = cpumap__new(list, 2);
 
 	assert_non_null(cpus);
-	cpu_visits__make(cpus, note, &log);
-	assert_int_equal(log.nr, 2);
-	assert_int_equal(log.asked[1], NO_CPU);
+	visit_all(cpus, &log);
+	assert_int_equal(log.found[0], usable->cpu[0]);
+	cpumap__delete(usable);
 	cpumap__delete(cpus);
-}
-
-/* As a CPU that executes something else: the call goes on only when the thread may leave. At most 10 s. */
-static void wait_for_call_back(void *ctx, int cpu)
-{
-	struct log *log = ctx;
-
-	note(ctx, cpu);
-	if (log->nr > 1)
-		return;
-	for (int i = 0; i < 1000 && !log->was_called_back; i++) {
-		cpu_set_t now;
-
-		usleep(10000);
-		log->was_called_back =
-			!sched_getaffinity(0, sizeof(now), &now) && CPU_EQUAL(&now, &log->own);
-	}
 }
 
 static void a_cpu_that_gives_no_time_is_left(void **state __unused)
 {
-	struct log log = {};
+	struct log log = {.is_busy = true};
 	struct cpumap *cpus = usable_cpus(&log.own);
 
 	if (cpus->nr < 2) {
 		cpumap__delete(cpus);
 		skip();
 	}
-	cpu_visits__make(cpus, wait_for_call_back, &log);
+	visit_all(cpus, &log);
 	assert_true(log.was_called_back);
-	assert_int_equal(log.nr, cpus->nr);
-	assert_int_equal(log.found[1], cpus->cpu[1]);
+	assert_visits(&log, cpus, 1);
 	cpumap__delete(cpus);
-}
-
-static void note_signals(void *ctx, int cpu __unused)
-{
-	pthread_sigmask(SIG_SETMASK, NULL, ctx);
 }
 
 static void signals_are_left_to_the_caller(void **state __unused)
 {
-	struct cpumap *cpus = cpumap__new((int[]){0}, 1);
-	sigset_t during, after;
+	struct log log = {};
+	struct cpumap *cpus = usable_cpus(&log.own);
+	sigset_t after;
 
-	assert_non_null(cpus);
-	cpu_visits__make(cpus, note_signals, &during);
-	assert_true(sigismember(&during, SIGINT));
+	visit_all(cpus, &log);
+	assert_true(sigismember(&log.signals, SIGINT));
 	assert_int_equal(sigprocmask(SIG_SETMASK, NULL, &after), 0);
 	assert_false(sigismember(&after, SIGINT));
 	cpumap__delete(cpus);
@@ -140,8 +152,8 @@ static void signals_are_left_to_the_caller(void **state __unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_made_on_their_cpus),
-		cmocka_unit_test(a_cpu_that_is_not_there_is_served_from_another),
+		cmocka_unit_test(each_cpu_is_visited),
+		cmocka_unit_test(a_cpu_that_is_not_there_is_passed_over),
 		cmocka_unit_test(a_cpu_that_gives_no_time_is_left),
 		cmocka_unit_test(signals_are_left_to_the_caller),
 	};

@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void do_nothing(void *ctx __unused, int cpu __unused)
-{
-}
-
 void cgroup_times__start(struct cgroup_times *times, const char *dir, const struct cpumap *cpus)
 {
 	struct perf_event_attr attr = {
@@ -33,7 +29,7 @@ void cgroup_times__start(struct cgroup_times *times, const char *dir, const stru
 	for (int i = 0; i < cpus->nr; i++)
 		times->fds[i] =
 			perf_event__open(&attr, cgroup, cpus->cpu[i], -1, PERF_FLAG_PID_CGROUP);
-	cpu_visits__make(cpus, do_nothing, NULL);
+	cpu_visits__make(cpus);
 }
 
 void cgroup_times__stop(struct cgroup_times *times)

@@ -23,11 +23,9 @@
 
 struct visits {
 	const struct cpumap *cpus;
-	void (*fn)(void *ctx, int cpu);
-	void *ctx;
 	cpu_set_t *own, *one; /* of the CPUs that perf may use, and of the one visited */
 	size_t set_size;      /* of each, in bytes */
-	int done_fd;	      /* an eventfd: counts the calls made, and the end */
+	int done_fd;	      /* an eventfd: counts the visits made, and the end */
 	pid_t tid;	      /* of the thread, when it has begun */
 	bool stays;	      /* too many CPUs kept it waiting */
 };
@@ -67,7 +65,6 @@ static void *make_all(void *ctx)
 	__atomic_store_n(&visits->tid, gettid(), __ATOMIC_RELEASE);
 	for (int i = 0; i < visits->cpus->nr; i++) {
 		visit(visits, visits->cpus->cpu[i]);
-		visits->fn(visits->ctx, visits->cpus->cpu[i]);
 		eventfd_write(visits->done_fd, 1);
 	}
 	/* Leaving a CPU switches it to a kernel thread, ending does not. */
@@ -103,7 +100,7 @@ static void wait_for_all(struct visits *visits)
 	}
 }
 
-static bool make_in_thread(struct visits *visits)
+static void make_in_thread(struct visits *visits)
 {
 	sigset_t all, before;
 	pthread_t thread;
@@ -114,20 +111,17 @@ static bool make_in_thread(struct visits *visits)
 	err = pthread_create(&thread, NULL, make_all, visits);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
-		return false;
+		return;
 	wait_for_all(visits);
 	pthread_join(thread, NULL);
-	return true;
 }
 
-void cpu_visits__make(const struct cpumap *cpus, void (*fn)(void *ctx, int cpu), void *ctx)
+void cpu_visits__make(const struct cpumap *cpus)
 {
-	struct visits visits = {cpus, fn, ctx, .done_fd = eventfd(0, EFD_CLOEXEC)};
+	struct visits visits = {.cpus = cpus, .done_fd = eventfd(0, EFD_CLOEXEC)};
 
-	if (visits.done_fd < 0 || !alloc_sets(&visits) || !make_in_thread(&visits)) {
-		for (int i = 0; i < cpus->nr; i++)
-			fn(ctx, cpus->cpu[i]);
-	}
+	if (visits.done_fd >= 0 && alloc_sets(&visits))
+		make_in_thread(&visits);
 	close_fd(&visits.done_fd);
 	free(visits.own);
 	free(visits.one);

@@ -2,19 +2,19 @@
 #ifndef PERF_HOST_CPU_VISITS_H
 #define PERF_HOST_CPU_VISITS_H
 
-/* Requests to the kernel that have to be made on certain CPUs. */
+/* Short visits to CPUs, which have each of them switch. */
 
 struct cpumap;
 
 /**
- * cpu_visits__make() - call a function once for each of these CPUs, in this order and on this CPU
+ * cpu_visits__make() - have a thread execute on each of these CPUs once, in this order
  *
- * The calls are made by a thread that blocks all signals, and are over when this returns. At the end, each
- * CPU has switched to a thread of the kernel and back, if there is more than one.
+ * The thread blocks all signals, and is over when this returns. At the end, each CPU has switched to a thread of
+ * the kernel and back, if there is more than one.
  *
- * The function is called from another CPU if perf may not execute there (cpuset, offline) or has no memory.
- * So it is if the CPU gives the thread no time for a tenth of a second (a real-time task).
+ * There are no visits if memory is short. A CPU has none if perf may not execute there (cpuset, offline). A visit is
+ * given up if the CPU gives the thread no time for a tenth of a second (a real-time task).
  */
-void cpu_visits__make(const struct cpumap *cpus, void (*fn)(void *ctx, int cpu), void *ctx);
+void cpu_visits__make(const struct cpumap *cpus);
 
 #endif
