@@ -95,6 +95,39 @@ weight() {
 	done
 }
 
+@test "programs that perf never sees on disk have a build id, and the names of their debug file" {
+	require_debian_perf
+	require_commands objcopy unshare
+	local way id
+	id=$(theirs buildid-list -i "$WORKLOADS/blend")
+	objcopy --only-keep-debug "$WORKLOADS/blend" "$T/debug"
+	# perf is stopped while the program runs, and while its file is there
+	cat >"$T/once" <<-'EOF'
+	cp "$2" "$1/gone"
+	cp "$2" "$1/again"
+	kill -STOP "$PPID"
+	"$1/gone" 20000
+	rm "$1/gone"
+	"$1/again" 20000
+	cp "$3" "$1/again"
+	kill -CONT "$PPID"
+	EOF
+	for way in --bpf --no-bpf "--no-bpf -a"; do
+		# shellcheck disable=SC2086 # two options
+		profile $way -F 500 -o "$T/x" -- sh "$T/once" "$T" "$WORKLOADS/"{blend,flat} >"$T/report"
+		theirs buildid-list -i "$T/x" | grep -qx "$id $T/gone"
+		theirs buildid-list -i "$T/x" | grep -qx "$id $T/again"
+	done
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && mkdir -p "/usr/lib/debug/.build-id/$2" &&
+		cp "$1" "/usr/lib/debug/.build-id/$2/$3.debug" && shift 3 && exec "$@"' \
+		sh "$T/debug" "${id:0:2}" "${id:2}" \
+		perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --no-bpf -F 500 -- \
+		sh "$T/once" "$T" "$WORKLOADS/"{blend,flat} >"$T/report"
+	grep -qE ' gone +\[\.\] blend_b$' "$T/report"
+	grep -qE ' again +\[\.\] blend_b$' "$T/report"
+}
+
 @test "a file has other columns, too, but none that were not recorded" {
 	profile -F 1000 -j -s sym -o "$T/x" -- blend 5000 >"$T/live"
 	perf profile report -j -s comm,pid,tid,dso,ip "$T/x" >"$T/again"

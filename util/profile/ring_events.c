@@ -135,7 +135,7 @@ static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd, int 
 	*added = (struct ring_fd){fd, event};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		return -errno;
-	if (prog_fd && ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd)) {
+	if (prog_fd && event != RING_BUILD_IDS && ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd)) {
 		int err = -errno;
 
 		pr_err("the program cannot be attached to samples: %s", strerror(-err));
@@ -150,6 +150,54 @@ static int add_fd(struct ring_events *ring, int event, int cpu_idx, int fd, int 
 static bool is_absent(int err)
 {
 	return err == -ESRCH || err == -ENODEV;
+}
+
+/*
+ * A record of a mapping has either the inode of the file or its build id. So one more event delivers the
+ * build ids. It needs no right that the first event does not need.
+ */
+static int open_ids_fd(const struct instance *instance, int cpu, bool inherit)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.sample_type = RING_SAMPLE_TYPE,
+		.sample_id_all = 1,
+		.disabled = 1,
+		.inherit = inherit,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.build_id = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = 1U << 30, /* never: perf looks by itself */
+	};
+
+	return perf_event__open(&attr, instance->pid, cpu, -1, instance->flags);
+}
+
+/* Return: 0, also without the event; -errno of a ring buffer */
+static int add_ids(struct ring_events *ring, const struct ring_request *request,
+		   const struct instance *instance)
+{
+	bool inherit = request->threads && !request->options->target->no_inherit;
+
+	for (int i = 0; i < ring->cpus->nr && !ring->lacks_ids; i++) {
+		int fd, err;
+
+		if (ring->owners[i] < 0)
+			continue;
+		fd = open_ids_fd(instance, ring->cpus->cpu[i], inherit);
+		ring->lacks_ids = fd < 0 && !is_absent(fd);
+		err = fd < 0 ? 0 : add_fd(ring, RING_BUILD_IDS, i, fd, 0);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 static int open_instance(struct ring_events *ring, const struct ring_request *request,
@@ -170,7 +218,7 @@ static int open_instance(struct ring_events *ring, const struct ring_request *re
 				return err;
 		}
 	}
-	return 0;
+	return add_ids(ring, request, instance);
 }
 
 /* --- all --- */
@@ -221,14 +269,16 @@ static void report_refusal(const struct ring_request *request)
 }
 
 /* Files of other tasks, without which samples have no names, need some that are left. */
-static int reserve(const struct ring_events *ring, const struct ring_request *request)
+static int reserve(struct ring_events *ring, const struct ring_request *request)
 {
 	int nr_cgroups = request->options->nr_cgroups;
 	unsigned long nr_targets = request->threads ? request->threads->nr : nr_cgroups;
-	unsigned long nr = (nr_targets ? nr_targets : 1) * request->events->nr * ring->cpus->nr;
-	unsigned long limit = 0;
-	int err = perf_event__reserve(nr, &limit);
+	unsigned long nr_each = (nr_targets ? nr_targets : 1) * ring->cpus->nr;
+	unsigned long nr = nr_each * request->events->nr, limit = 0;
+	int err;
 
+	ring->lacks_ids = perf_event__reserve(nr + nr_each, &limit);
+	err = ring->lacks_ids ? perf_event__reserve(nr, &limit) : 0;
 	if (err)
 		pr_err("cannot sample: too many open files: the limit is %lu, sampling needs %lu: raise the limit with ulimit -n",
 		       limit, nr + PERF_EVENT_SPARE_FDS);

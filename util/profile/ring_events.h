@@ -20,9 +20,12 @@ struct thread_map;
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
+/* In place of a position in the evlist: an event that counts nothing, and delivers build ids of mapped files. */
+#define RING_BUILD_IDS INT32_MAX
+
 struct ring_fd {
 	int fd;
-	int event; /* position in the evlist */
+	int event; /* position in the evlist, or RING_BUILD_IDS */
 };
 
 struct ring_events {
@@ -31,9 +34,10 @@ struct ring_events {
 	struct perf_ring *rings; /* by position in cpus */
 	int *owners;		 /* descriptor whose buffer a ring is; -1: none yet */
 	struct cpumap *cpus;
-	struct id_map by_id;	   /* the kernel's number of an event: position in the evlist */
+	struct id_map by_id;	   /* the kernel's number of an event: as in struct ring_fd */
 	struct cgroup_times times; /* if there are events of cgroups */
 	bool lacks_lost; /* the kernel does not count the lost records of each event (before 6.0) */
+	bool lacks_ids; /* the kernel delivers no build ids (before 5.12), or too few files may be open */
 	bool hides_modes; /* the kernel refuses to sample the modes that clocks exclude */
 };
 

@@ -32,6 +32,7 @@
 struct record {
 	uint64_t time_ns;
 	size_t at; /* in records */
+	bool has_build_id;
 };
 
 struct ring_sampler {
@@ -57,6 +58,7 @@ struct ring_sampler {
 	struct byte_buffer records; /* of one collection */
 	struct record *order;
 	int nr;
+	int unpaired; /* position in order of a mapping's first record in the ring that is being read; -1: none */
 	sample_fn fn;
 	void *ctx;
 };
@@ -215,10 +217,13 @@ static int note_names(struct ring_sampler *sampler, const struct perf_event_head
 	return comm_cache__fork(&sampler->comms, words[2], words[3]);
 }
 
-static int take_record(struct ring_sampler *sampler, const struct perf_event_header *record)
+static int take_record(struct ring_sampler *sampler, const struct perf_event_header *record,
+		       bool has_build_id)
 {
 	int err;
 
+	if (has_build_id)
+		return symbols__apply_id(sampler->symbols, record, record->size);
 	if (record->type == PERF_RECORD_SAMPLE)
 		return take_sample(sampler, record);
 	err = note_names(sampler, record);
@@ -243,7 +248,8 @@ static void count_loss(struct ring_sampler *sampler, const struct perf_event_hea
 	uint64_t nr = 1;
 
 	/* The event's number is better: without another record these are not told. */
-	if (event < 0 || (record->type == PERF_RECORD_LOST && !sampler->ring.lacks_lost))
+	if (event < 0 || event == RING_BUILD_IDS ||
+	    (record->type == PERF_RECORD_LOST && !sampler->ring.lacks_lost))
 		return;
 	sum = &sampler->accounts[event]
 		       .lost[record->type == PERF_RECORD_THROTTLE ? SAMPLE_LOST_THROTTLE :
@@ -268,6 +274,29 @@ static uint64_t time_of(const struct perf_event_header *record)
 	return time_ns;
 }
 
+/*
+ * A mapping has two records, of two events, which the kernel serves in either order. Hardware events have a
+ * context of their own before Linux 6.2. A task's child inherits in the order of PMUs. In the buffer only samples
+ * come between the two. Give both the time of the first, so that the build id can come first.
+ */
+static void pair_up(struct ring_sampler *sampler, const struct perf_event_header *record)
+{
+	/* process, thread, address, length, offset */
+	const size_t same = 2 * sizeof(uint32_t) + 3 * sizeof(uint64_t);
+	struct record *added = &sampler->order[sampler->nr - 1];
+	struct record *first = sampler->unpaired < 0 ? NULL : &sampler->order[sampler->unpaired];
+
+	if (record->type != PERF_RECORD_MMAP2 || record->size < sizeof(*record) + same)
+		return;
+	added->has_build_id = event_of(sampler, record) == RING_BUILD_IDS;
+	sampler->unpaired = sampler->nr - 1;
+	if (!first || first->has_build_id == added->has_build_id ||
+	    memcmp(sampler->records.data + first->at + sizeof(*record), record + 1, same) != 0)
+		return;
+	added->time_ns = first->time_ns;
+	sampler->unpaired = -1;
+}
+
 static int keep(void *ctx, const struct perf_event_header *record)
 {
 	struct ring_sampler *sampler = ctx;
@@ -285,7 +314,10 @@ static int keep(void *ctx, const struct perf_event_header *record)
 		return -ENOMEM;
 	*added = (struct record){.time_ns = time_of(record), .at = sampler->records.len};
 	byte_buffer__put(&sampler->records, record, record->size);
-	return sampler->records.has_failed ? -ENOMEM : 0;
+	if (sampler->records.has_failed)
+		return -ENOMEM;
+	pair_up(sampler, record);
+	return 0;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -294,6 +326,8 @@ static int compare_times(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->has_build_id != y->has_build_id)
+		return x->has_build_id ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
@@ -307,6 +341,7 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 	sampler->fn = fn;
 	sampler->ctx = ctx;
 	for (int i = 0; i < sampler->ring.cpus->nr && !err; i++) {
+		sampler->unpaired = -1;
 		if (sampler->ring.rings[i].page)
 			err = perf_ring__take(&sampler->ring.rings[i], keep, sampler);
 	}
@@ -314,7 +349,8 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 		qsort(sampler->order, sampler->nr, sizeof(*sampler->order), compare_times);
 	for (int i = 0; i < sampler->nr && !err; i++)
 		err = take_record(sampler,
-				  (const void *)(sampler->records.data + sampler->order[i].at));
+				  (const void *)(sampler->records.data + sampler->order[i].at),
+				  sampler->order[i].has_build_id);
 	return err;
 }
 

@@ -146,6 +146,13 @@ int symbols__apply(struct symbols *symbols, const void *record, size_t len)
 	return err == -EBADMSG ? 0 : err;
 }
 
+int symbols__apply_id(struct symbols *symbols, const void *record, size_t len)
+{
+	int err = map_events__apply_id(record, len, &symbols->processes);
+
+	return err == -EBADMSG ? 0 : err;
+}
+
 uint64_t symbols__nr_lost(const struct symbols *symbols)
 {
 	return symbols->events ? map_events__nr_lost(symbols->events) : 0;

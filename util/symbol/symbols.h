@@ -65,6 +65,9 @@ int symbols__update(struct symbols *symbols);
  */
 int symbols__apply(struct symbols *symbols, const void *record, size_t len);
 
+/** symbols__apply_id() - the same for a record of an event that delivers build ids, before that of the inode */
+int symbols__apply_id(struct symbols *symbols, const void *record, size_t len);
+
 /**
  * symbols__forget_ended() - free the memory of processes that have ended
  *
