@@ -110,6 +110,9 @@ weight() {
 	rm "$1/gone"
 	"$1/again" 20000
 	cp "$3" "$1/again"
+	cp "$2" "$1/text"
+	"$1/text" 20000
+	echo "no ELF file" >"$1/text"
 	kill -CONT "$PPID"
 	EOF
 	for way in --bpf --no-bpf "--no-bpf -a"; do
@@ -117,6 +120,7 @@ weight() {
 		profile $way -F 500 -o "$T/x" -- sh "$T/once" "$T" "$WORKLOADS/"{blend,flat} >"$T/report"
 		theirs buildid-list -i "$T/x" | grep -qx "$id $T/gone"
 		theirs buildid-list -i "$T/x" | grep -qx "$id $T/again"
+		theirs buildid-list -i "$T/x" | grep -qx "$id $T/text"
 	done
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && mkdir -p "/usr/lib/debug/.build-id/$2" &&
@@ -126,6 +130,46 @@ weight() {
 		sh "$T/once" "$T" "$WORKLOADS/"{blend,flat} >"$T/report"
 	grep -qE ' gone +\[\.\] blend_b$' "$T/report"
 	grep -qE ' again +\[\.\] blend_b$' "$T/report"
+	grep -qE ' text +\[\.\] blend_b$' "$T/report"
+}
+
+# The rights of root to read any file are dropped.
+@test "a program or debug file that cannot be read is named with -v, once" {
+	require_commands objcopy strip unshare setpriv readelf
+	local id way file path
+	id=$(readelf -n "$WORKLOADS/blend" | sed -nE 's/.*Build ID: ([0-9a-f]+)/\1/p')
+	path=usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
+	objcopy --only-keep-debug "$WORKLOADS/blend" "$T/debug"
+	cp "$WORKLOADS/blend" "$T/stripped"
+	strip "$T/stripped"
+	cp "$WORKLOADS/blend" "$T/hidden"
+	chmod 111 "$T/hidden"
+	cat >"$T/once" <<-'EOF'
+	cp "$2" "$1/gone"
+	kill -STOP "$PPID"
+	"$1/gone" 20000
+	rm "$1/gone"
+	kill -CONT "$PPID"
+	"$1/stripped" 50000
+	"$1/hidden" 100000
+	EOF
+	for way in 0 400; do
+		# shellcheck disable=SC2016 # the inner shell's
+		unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && mkdir -p "${2%/*}" && cp "$1" "$2" &&
+			chmod "$3" "$2" && shift 3 && exec "$@"' \
+			sh "$T/debug" "/$path" "$way" \
+			setpriv --bounding-set -dac_override,-dac_read_search \
+			perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -v -F 1000 -I 100 -- \
+			sh "$T/once" "$T" "$WORKLOADS/blend" >"$T/report.$way" 2>"$T/err.$way"
+		for file in gone hidden stripped; do
+			echo "perf profile: $T/$file: cannot read its debug file /$path: Permission denied"
+		done >"$T/expected.0"
+		diff -u <(sort "$T/expected.$way" 2>/dev/null) <(grep -F 'cannot read its debug file' "$T/err.$way" | grep -F "$T" | sort) >&2
+	done
+	refute grep -qE ' (gone|hidden|stripped) +\[\.\] blend_b$' "$T/report.0"
+	for file in gone hidden stripped; do
+		grep -qE " $file +\\[\\.\\] blend_b\$" "$T/report.400"
+	done
 }
 
 @test "a file has other columns, too, but none that were not recorded" {

@@ -20,6 +20,17 @@ void image_files__watch(const struct image_files *files, void (*fn)(void *ctx), 
 		debuginfod__watch(files->debuginfod, fn, ctx);
 }
 
+/* A debug file that is there, but cannot be read, is a reason for missing names that people can mend. */
+static int open_debug(const struct image *image, const char *path)
+{
+	int fd = image__open_debug(image, path);
+
+	if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR)
+		pr_verbose("%s: cannot read its debug file %s%s: %s", image->path,
+			   *path == '/' ? "" : "/", path, strerror(-fd));
+	return fd;
+}
+
 /* Keep a file if it has the debug information of an image; close it otherwise. Return: 0 or -errno. */
 static int keep_debug_file(const struct image_files *files, struct image *image, int fd)
 {
@@ -40,7 +51,7 @@ static int keep_debug_file(const struct image_files *files, struct image *image,
 
 static int try_debug_file(const struct image_files *files, struct image *image, const char *path)
 {
-	int err = keep_debug_file(files, image, path ? image__open_debug(image, path) : -ENOMEM);
+	int err = keep_debug_file(files, image, path ? open_debug(image, path) : -ENOMEM);
 
 	if (!err)
 		image->debug_path = strdup(path); /* without it packages beside it are not found */
@@ -100,10 +111,9 @@ static void find_alt_file(const struct image_files *files, struct image *image)
 	if (symbol_process__describe(files->reader, fd, -1, &file, &is_debug_file))
 		return;
 	by_id = build_id__debug_path(&file.alt_id);
-	image->alt_fd = by_id ? check_id(files, image__open_debug(image, by_id), &file.alt_id) : -1;
+	image->alt_fd = by_id ? check_id(files, open_debug(image, by_id), &file.alt_id) : -1;
 	if (image->alt_fd < 0 && *file.alt_link == '/')
-		image->alt_fd =
-			check_id(files, image__open_debug(image, file.alt_link), &file.alt_id);
+		image->alt_fd = check_id(files, open_debug(image, file.alt_link), &file.alt_id);
 	if (image->alt_fd < 0 && files->debuginfod)
 		image->alt_fd = check_id(files, debuginfod__fetch(files->debuginfod, &file.alt_id),
 					 &file.alt_id);
@@ -133,12 +143,12 @@ static int describe(const struct image_files *files, struct image *image)
 	return 0;
 }
 
-/* The file has gone, or another one is at its path. The debug file has the names and lines. Return: 0 or @err. */
+/* The file has gone, cannot be read, or another one is at its path. The debug file has the names and lines. Return: 0 or @err. */
 static int open_debug_instead(const struct image_files *files, struct image *image, int err)
 {
 	const struct build_id *id = &image->sampled_id;
 	char *path __cleanup(free_ptr) = image->is_split ? NULL : build_id__debug_path(id);
-	int fd = path ? check_id(files, image__open_debug(image, path), id) : -ENOENT;
+	int fd = path ? check_id(files, open_debug(image, path), id) : -ENOENT;
 
 	if (fd < 0 && path && files->debuginfod)
 		fd = check_id(files, debuginfod__fetch(files->debuginfod, id), id);
@@ -155,13 +165,20 @@ static int open_debug_instead(const struct image_files *files, struct image *ima
 	return 0;
 }
 
+/* The other errors are those of perf, or of its readers. */
+static bool has_wrong_file(const struct image *image, int err)
+{
+	return image->sampled_id.len && !image->is_unreadable && err != -EPIPE && err != -EINTR &&
+	       err != -ETIMEDOUT && err != -ENOMEM;
+}
+
 int image_files__describe(const struct image_files *files, struct image *image)
 {
-	int err = files->reader ? image__open(image) : -EPIPE;
+	int err = !files->reader ? -EPIPE : image->is_unreadable ? -ENOENT : image__open(image);
 
 	if (!err)
 		err = describe(files, image);
-	return err == -ENOENT || err == -ESTALE ? open_debug_instead(files, image, err) : err;
+	return err && has_wrong_file(image, err) ? open_debug_instead(files, image, err) : err;
 }
 
 /* Linux's perf takes such files without a word. Once is enough: mostly all or none have build ids. */
