@@ -67,7 +67,7 @@ lose() {
 }
 
 @test "an event that cannot be opened again is reported, and opened as soon as possible" {
-	local session
+	local session number
 	[ "$(nproc)" -gt 1 ] || skip_or_fail "needs two CPUs"
 	refusing_clocks
 	background /dev/null nice -n 19 taskset -c 0 spin 1000000000000
@@ -81,8 +81,14 @@ lose() {
 	lose 28 # ENOSPC
 	rm "$T/refused"
 	sampled_again
+	# No error is for good.
+	for number in 12 24; do # ENOMEM, EMFILE
+		lose $number
+		rm "$T/refused"
+		sampled_again
+	done
 	# Another session that may open it does so for both.
-	lose 24 # EMFILE
+	lose 24
 	start_sampler other -q -a -F 50 cpu-clock
 	sampled_again
 	end_sampler "$sampler_pid"
@@ -128,4 +134,46 @@ lose() {
 	kill -INT "$session"
 	wait "$session"
 	grep -qE '^# lost: the event was not open, [0-9,]+ msec of CPU time$' "$T/out"
+}
+
+# refusing_programs : make a library with which programs of samples cannot be loaded while $T/refused is there
+refusing_programs() {
+	refusing refusing <<-'EOF'
+		#include <unistd.h>
+		static long refused(long nr, const long *args)
+		{
+			const union bpf_attr *attr = (void *)args[1];
+			char seen[300];
+			FILE *file;
+
+			if (nr != SYS_bpf || args[0] != BPF_PROG_LOAD || attr->prog_type != BPF_PROG_TYPE_PERF_EVENT ||
+			    access(getenv("REFUSED"), F_OK))
+				return 0;
+			snprintf(seen, sizeof(seen), "%s.seen", getenv("REFUSED"));
+			file = fopen(seen, "w");
+			if (file)
+				fclose(file);
+			return 12; /* ENOMEM */
+		}
+	EOF
+}
+
+@test "a report has the time in which the program of an event could not be loaded" {
+	local session from to
+	refusing_programs
+	background /dev/null nice -n 19 taskset -c 0 spin 1000000000000
+	: >"$T/json"
+	LD_PRELOAD=$T/refusing.so REFUSED=$T/refused perf profile --bpf-attr-map "$ATTR_MAP" -C 0 -e cpu-clock -F 100 -I 200 -j -s cpu \
+		>"$T/json" 2>"$T/err" 3>&- &
+	session=$!
+	jobs_started+=("$session")
+	sampled_again
+	lose ""
+	# An interval without the event is absent as a whole.
+	later '.account.samples == 0 and .account.absent_ns > 150000000'
+	rm "$T/refused"
+	sampled_again
+	kill -INT "$session"
+	wait "$session"
+	diff -u - "$T/err" >&2 <<<"perf profile: cpu-clock is not sampled on CPU 0: Cannot allocate memory (perf tries again each second)"
 }
