@@ -36,6 +36,63 @@ is_sampled_there() {
 	adds_up "$T/out"
 }
 
+# lines : print how many intervals of the profile have ended
+lines() {
+	grep -c '"account"' "$T/json"
+}
+
+# start_profile OPTION... : all CPUs, into $T/json and $T/err
+start_profile() {
+	background /dev/null sh -c 'exec perf profile --bpf-attr-map "$ATTR_MAP" -a -j -s cpu "$@" >"$T/json" 2>"$T/err"' sh "$@"
+	profile_pid=$!
+	wait_for grep -q '"account"' "$T/json"
+}
+
+# opened_before_collection : the event of CPU 1 is opened as the CPU comes, before the next collection ends an interval
+opened_before_collection() {
+	local generation before
+	generation=$("$WORKLOADS/sample_slots" "$ATTR_MAP" 1)
+	before=$(lines)
+	set_cpu1 0
+	set_cpu1 1
+	until [ "$("$WORKLOADS/sample_slots" "$ATTR_MAP" 1)" != "$generation" ]; do
+		[ "$(lines)" = "$before" ] || return
+	done
+	[ "$(lines)" = "$before" ]
+}
+
+@test "a session opens the event of a CPU that comes back at once, not at its next collection" {
+	export ATTR_MAP T
+	start_profile -I 900 -e cpu-clock -F 99
+	wait_for opened_before_collection
+	kill -INT "$profile_pid"
+	wait "$profile_pid"
+	[ ! -s "$T/err" ]
+}
+
+# account EXPRESSION : it holds for the account of an interval that has ended since $from
+account() {
+	tail -n "+$from" "$T/json" | jq -R -e -n "[inputs | fromjson? | .account // empty] | any($1)"
+}
+
+@test "the time from a CPU's return to its event is accounted for" {
+	export ATTR_MAP T
+	start_profile -I 200 -e cpu-clock -F 99
+	set_cpu1 0
+	# the last reading there is before
+	from=$(($(wc -l <"$T/json") + 1))
+	wait_for account 'true'
+	kill -STOP "$profile_pid"
+	set_cpu1 1
+	sleep 0.5
+	from=$(($(wc -l <"$T/json") + 1))
+	kill -CONT "$profile_pid"
+	wait_for account '.absent_ns >= 500000000'
+	kill -INT "$profile_pid"
+	wait "$profile_pid"
+	[ ! -s "$T/err" ]
+}
+
 @test "a CPU that was offline at the start brings nothing of earlier times" {
 	start_sampler before -q -a -c 100003 cycles
 	taskset 2 "$WORKLOADS/spin" 200000000

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sample_slots PATH: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
+ * sample_slots PATH [CPU]: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
  * number of the slot, its class, how many sessions use it, and the rate of its event on each possible CPU (0: none).
+ * With a CPU, print the generation of its event on that CPU instead (0: none).
  * Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
@@ -23,7 +24,7 @@ int main(int argc, char **argv)
 	const struct sample_cpu *cpus;
 	const struct registry *reg;
 
-	usage_unless(argc == 2, "PATH");
+	usage_unless(argc == 2 || argc == 3, "PATH [CPU]");
 	reg = find_leader(argv[1]);
 	plan = sample_map(reg, SAMPLE_PLAN, sizeof(*plan));
 	cpus = sample_map(reg, SAMPLE_CPUS, nr_cpus * sizeof(*cpus));
@@ -32,6 +33,10 @@ int main(int argc, char **argv)
 
 		if (!of->class)
 			continue;
+		if (argc == 3) {
+			printf("%u\n", cpus[atoi(argv[2])].slot[slot].base.gen);
+			continue;
+		}
 		printf("%d %u %d", slot, of->class, __builtin_popcountll(of->users));
 		for (long cpu = 0; cpu < nr_cpus; cpu++)
 			printf(" %llu", cpus[cpu].slot[slot].base.rate);

@@ -39,6 +39,11 @@ __u32 leader_slots__epoch(const struct bperf_leader *leader, int cpu)
 	return __atomic_load_n(&leader->cpus[cpu].epoch, __ATOMIC_ACQUIRE) + 1;
 }
 
+uint64_t leader_slots__up_ns(const struct bperf_leader *leader, int cpu)
+{
+	return __atomic_load_n(&leader->cpus[cpu].up_ns, __ATOMIC_ACQUIRE);
+}
+
 bool leader_slots__is_done(const struct bperf_leader *leader, int slot, int cpu)
 {
 	return leader->cpus[cpu].base[slot].epoch == leader_slots__epoch(leader, cpu);

@@ -39,6 +39,9 @@ void leader_slots__set_mask(int first, int nr, uint64_t mask[MASK_WORDS]);
  */
 __u32 leader_slots__epoch(const struct bperf_leader *leader, int cpu);
 
+/** leader_slots__up_ns() - when a CPU came online last (CLOCK_MONOTONIC); 0: it always was there, or is just coming */
+uint64_t leader_slots__up_ns(const struct bperf_leader *leader, int cpu);
+
 /** leader_slots__is_done() - what is to be opened on a CPU has been, in its epoch */
 bool leader_slots__is_done(const struct bperf_leader *leader, int slot, int cpu);
 

@@ -52,6 +52,11 @@ static int see_wakeups(int fd, struct wakeup_ring *ring)
 	return 0;
 }
 
+int leader_wakeup__see(struct bperf_leader *leader)
+{
+	return see_wakeups(leader_wakeup__fd(leader), &leader->wakeups);
+}
+
 int leader_wakeup__see_created(struct bperf_leader *leader)
 {
 	return see_wakeups(leader_wakeup__created_fd(leader), &leader->created);
@@ -83,7 +88,7 @@ static int start_serving(struct bperf_leader *leader)
 
 int leader_wakeup__handle(struct bperf_leader *leader)
 {
-	int err = see_wakeups(leader_wakeup__fd(leader), &leader->wakeups);
+	int err = leader_wakeup__see(leader);
 
 	if (!err && foreign_followers__is_wanted(leader))
 		err = start_serving(leader);

@@ -23,6 +23,9 @@ int leader_wakeup__created_fd(const struct bperf_leader *leader);
  */
 int leader_wakeup__handle(struct bperf_leader *leader);
 
+/** leader_wakeup__see() - make room for more wakeups, and handle none; 0 or -errno */
+int leader_wakeup__see(struct bperf_leader *leader);
+
 /** leader_wakeup__see_created() - make room for more wakeups about new cgroups; 0 or -errno */
 int leader_wakeup__see_created(struct bperf_leader *leader);
 

@@ -13,6 +13,9 @@ struct sample_source_ops {
 	int (*set_ranges)(void *sampler, const struct address_ranges *ranges);
 	int (*collect)(void *sampler, sample_fn fn, void *ctx);
 	int (*collect_ms)(const void *sampler);
+	/* readable when handle_wakeup() must be called. Both may be left out */
+	int (*wakeup_fd)(const void *sampler);
+	void (*handle_wakeup)(void *sampler);
 	void (*account)(const void *sampler, int event, struct sample_account *account);
 	void (*delete)(void *sampler);
 };
@@ -57,6 +60,16 @@ static int shared_collect_ms(const void *sampler)
 	return sampler__collect_ms(sampler);
 }
 
+static int shared_wakeup_fd(const void *sampler)
+{
+	return sampler__wakeup_fd(sampler);
+}
+
+static void shared_handle_wakeup(void *sampler)
+{
+	sampler__handle_wakeup(sampler);
+}
+
 static void shared_account(const void *sampler, int event, struct sample_account *account)
 {
 	sampler__account(sampler, event, account);
@@ -72,6 +85,8 @@ static const struct sample_source_ops shared_ops = {
 	.set_ranges = shared_set_ranges,
 	.collect = shared_collect,
 	.collect_ms = shared_collect_ms,
+	.wakeup_fd = shared_wakeup_fd,
+	.handle_wakeup = shared_handle_wakeup,
 	.account = shared_account,
 	.delete = shared_delete,
 };
@@ -167,6 +182,17 @@ int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx
 int sample_source__collect_ms(const struct sample_source *source)
 {
 	return source->ops->collect_ms(source->sampler);
+}
+
+int sample_source__wakeup_fd(const struct sample_source *source)
+{
+	return source->ops->wakeup_fd ? source->ops->wakeup_fd(source->sampler) : -1;
+}
+
+void sample_source__handle_wakeup(struct sample_source *source)
+{
+	if (source->ops->handle_wakeup)
+		source->ops->handle_wakeup(source->sampler);
 }
 
 void sample_source__account(const struct sample_source *source, int event,

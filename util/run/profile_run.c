@@ -137,6 +137,7 @@ static void wait_next(const struct profile_run *run, struct stat_pass *pass,
 		{.fd = run->base.control ? run->base.control->fd : -1, .events = POLLIN},
 		{.fd = stat_pass__task_fd(pass), .events = POLLIN},
 		{.fd = run->input ? run->input_fd : -1, .events = POLLIN},
+		{.fd = sample_source__wakeup_fd(run->source), .events = POLLIN},
 	};
 	uint64_t at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns),
 				  earliest(pass->end_at_ns, run->collect_at_ns));
@@ -201,6 +202,7 @@ static int step(struct profile_run *run, struct stat_pass *pass)
 {
 	int err = is_due(pass->enable_at_ns) ? end_delay(run, pass) : 0;
 
+	sample_source__handle_wakeup(run->source);
 	if (!err)
 		err = obey(run, pass);
 	if (!err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/sample/sample_sync.h"
 
+#include "util/bperf/leader_slots.h"
 #include "util/host/cpumap.h"
 #include "util/lib/util.h"
 #include "util/sample/sampler_internal.h"
@@ -69,6 +70,15 @@ static void add_absence(struct sampled_event *event, uint64_t time_ns, uint64_t 
 		event->absent_ns += time_ns - enabled_ns;
 }
 
+/* Return: since when the time without an event is a loss: the last reading, or the CPU's return after it; 0: unknown */
+static uint64_t watched_since(const struct sampler *sampler, const struct sampled_event *event,
+			      int cpu)
+{
+	uint64_t up_ns = leader_slots__up_ns(sampler->leader, cpu), read_ns = event->read_ns[cpu];
+
+	return up_ns > read_ns && up_ns > sampler->enabled_at_ns ? up_ns : read_ns;
+}
+
 /*
  * Add what an event did on a CPU since its last reading.
  *
@@ -79,6 +89,7 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 {
 	const struct sample_reading *now = &sampler->tables[cpu].reading[event->slot];
 	struct sample_reading *last = &event->last[cpu], *sum = &event->sum;
+	uint64_t since_ns = watched_since(sampler, event, cpu);
 
 	if (sampler->is_enabled) {
 		sum->counter += now->counter - last->counter;
@@ -89,8 +100,8 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		add_count(&sum->seen.mode, &now->seen.mode, &last->seen.mode);
 		add_gaps(event, now, last);
 		sum->err += now->err != 0;
-		if (from_ns && event->read_ns[cpu] && !now->err && can_have(sampler, event, cpu))
-			add_absence(event, from_ns - event->read_ns[cpu],
+		if (since_ns && from_ns > since_ns && !now->err && can_have(sampler, event, cpu))
+			add_absence(event, from_ns - since_ns,
 				    growth(now->enabled_ns, last->enabled_ns));
 	}
 	event->read_ns[cpu] = to_ns;

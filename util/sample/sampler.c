@@ -5,6 +5,7 @@
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_tasks.h"
+#include "util/bperf/leader_wakeup.h"
 #include "util/bperf/session.h"
 #include "util/event/evlist.h"
 #include "util/event/open_error.h"
@@ -26,6 +27,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -59,6 +61,20 @@ static int join(struct sampler *sampler)
 		return -ENOMEM;
 	err = attr_map__open(path, options->trusted_owners, options->otherwise, &sampler->attr_map);
 	return err ? err : session__join(sampler->attr_map, &sampler->leader);
+}
+
+/* The programs wake all sessions: each needs an edge of its own. */
+static int open_wakeups(struct sampler *sampler)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	int fd = leader_wakeup__fd(sampler->leader), err;
+
+	sampler->wakeup_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (sampler->wakeup_fd >= 0 && !epoll_ctl(sampler->wakeup_fd, EPOLL_CTL_ADD, fd, &event))
+		return 0;
+	err = -errno;
+	pr_err("cannot sample: %s", strerror(-err));
+	return err;
 }
 
 static int make_tables(struct sampler *sampler)
@@ -370,11 +386,13 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	sampler->options = *options;
 	sampler->number = -1;
 	sampler->table_fd = -1;
-	sampler->singles.fd = -1;
+	sampler->singles.fd = sampler->wakeup_fd = -1;
 	if (!options->max_frames)
 		sampler->options.max_frames = SAMPLE_MAX_FRAMES;
 	capability__raise();
 	err = join(sampler);
+	if (!err)
+		err = open_wakeups(sampler);
 	if (!err)
 		err = open_all(sampler);
 	/* A full memory cgroup is no reason not to sample. */
@@ -393,6 +411,8 @@ int sampler__enable(struct sampler *sampler)
 {
 	int err = sampler->is_enabled ? 0 : sample_sync__all(sampler, SAMPLE_READ | SAMPLE_ON);
 
+	if (!err && !sampler->is_enabled)
+		sampler->enabled_at_ns = clock_ns();
 	sampler->is_enabled |= !err;
 	if (err)
 		pr_err("cannot start sampling: %s", strerror(-err));
@@ -464,6 +484,24 @@ int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx)
 	return err;
 }
 
+int sampler__wakeup_fd(const struct sampler *sampler)
+{
+	return sampler->wakeup_fd;
+}
+
+void sampler__handle_wakeup(struct sampler *sampler)
+{
+	struct epoll_event event;
+
+	if (epoll_wait(sampler->wakeup_fd, &event, 1, 0) <= 0)
+		return;
+	capability__raise();
+	(void)leader_wakeup__see(sampler->leader); /* others make room, too */
+	/* The holder of the lock does it, or the next collection. */
+	apply_stale(sampler, sampler->failed, attr_map__try_lock_tasks);
+	capability__lower();
+}
+
 int sampler__collect_ms(const struct sampler *sampler)
 {
 	return sample_collect__ms(sampler);
@@ -525,6 +563,7 @@ void sampler__delete(struct sampler *sampler)
 	if (sampler->has_object)
 		sample_object__close(&sampler->object);
 	capability__lower();
+	close_fd(&sampler->wakeup_fd);
 	close_fd(&sampler->table_fd);
 	bperf_leader__delete(sampler->leader);
 	attr_map__delete(sampler->attr_map);

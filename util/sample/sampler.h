@@ -60,6 +60,12 @@ int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx);
 /** sampler__collect_ms() - the time after which the tables may be full at the sampled rate */
 int sampler__collect_ms(const struct sampler *sampler);
 
+/** sampler__wakeup_fd() - readable when sampler__handle_wakeup() must be called */
+int sampler__wakeup_fd(const struct sampler *sampler);
+
+/** sampler__handle_wakeup() - open events on CPUs that came online, unless another session does it */
+void sampler__handle_wakeup(struct sampler *sampler);
+
 /** sampler__account() - the totals of an event by its position in the evlist */
 void sampler__account(const struct sampler *sampler, int event, struct sample_account *account);
 

@@ -48,6 +48,8 @@ struct sampler {
 	uint64_t given_up; /* mask of slots of others that it could not bring up to date */
 	uint64_t failed;   /* mask of its own slots with an event that could not be opened */
 	bool is_enabled;
+	uint64_t enabled_at_ns;
+	int wakeup_fd;	      /* epoll: wakeups by the leader's programs */
 	bool gives_up;	      /* it waited in vain for a lock */
 	bool has_synced;      /* its CPUs were brought up to date */
 	uint64_t repaired_ns; /* when dead sessions were looked for */
