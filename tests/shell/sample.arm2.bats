@@ -14,6 +14,14 @@ setup() {
 	set_cpu1 1
 }
 
+max_rate=
+
+teardown() {
+	[ ! "$max_rate" ] || echo "$max_rate" >/proc/sys/kernel/perf_event_max_sample_rate
+	end_jobs
+	remove_map
+}
+
 teardown_file() {
 	set_cpu1 1
 }
@@ -91,6 +99,33 @@ account() {
 	kill -INT "$profile_pid"
 	wait "$profile_pid"
 	[ ! -s "$T/err" ]
+}
+
+@test "an event that the kernel refuses when its CPU comes back is tried again, and accounted for" {
+	local sysctl=/proc/sys/kernel/perf_event_max_sample_rate
+	export ATTR_MAP T
+	max_rate=$(cat $sysctl)
+	start_profile -I 200 -e page-faults -F 900
+	set_cpu1 0
+	echo 500 >$sysctl
+	set_cpu1 1
+	wait_for grep -q . "$T/err"
+	from=$(($(wc -l <"$T/json") + 1))
+	# the whole of an interval
+	wait_for account '.absent_ns >= 190000000'
+	echo "$max_rate" >$sysctl
+	from=$(($(wc -l <"$T/json") + 1))
+	wait_for account '.absent_ns == 0'
+	wait_for is_profiled_there
+	kill -INT "$profile_pid"
+	wait "$profile_pid"
+	diff -u - "$T/err" >&2 <<<"perf profile: page-faults is not sampled on CPU 1: the kernel has lowered kernel.perf_event_max_sample_rate to 500 (perf tries again each second)"
+}
+
+# is_profiled_there : a command that runs on CPU 1 has samples
+is_profiled_there() {
+	taskset 2 "$WORKLOADS/faults" 2000 || return
+	tail -n "+$from" "$T/json" | grep -q '"cpu": 1}'
 }
 
 @test "a CPU that was offline at the start brings nothing of earlier times" {
