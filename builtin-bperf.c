@@ -121,6 +121,9 @@ static int open_shared(struct bperf_cmd *cmd, bool only_looks)
 		only_looks ? "listed without it, so the list may be of a moment in between" :
 			     "nothing can be read or changed",
 		&cmd->attr_map);
+	/* Without the lock: a walk over all entries takes long. */
+	if (!err && only_looks)
+		cmd->leader = leader_find__look(cmd->attr_map);
 	if (!err)
 		err = attr_map__lock(cmd->attr_map);
 	if (err == -ETIMEDOUT && only_looks)
@@ -132,8 +135,12 @@ static int open_shared(struct bperf_cmd *cmd, bool only_looks)
 
 static int find_leader(struct bperf_cmd *cmd)
 {
-	int err = leader_find__serving(cmd->attr_map, &cmd->leader);
+	int err;
 
+	if (cmd->leader && leader_find__is_current(cmd->leader))
+		return 0;
+	bperf_leader__delete(cmd->leader);
+	err = leader_find__serving(cmd->attr_map, &cmd->leader);
 	if (err)
 		pr_err("cannot look for the leader: %s%s", strerror(-err),
 		       err == -EPERM ? " (needs CAP_SYS_ADMIN: run as root)" : "");

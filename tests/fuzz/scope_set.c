@@ -188,7 +188,7 @@ static void work_at_events(const struct op *op)
 	switch (op->b % 5) {
 	case 0:
 		if (registry__find_dead(memory.reg, &io, &dead))
-			registry__forget(memory.reg, &io, dead);
+			registry__forget_some(memory.reg, &io, dead);
 		registry__repair(memory.reg, &io, op->nr % 2 ? session : -1);
 		break;
 	case 1:
@@ -197,7 +197,7 @@ static void work_at_events(const struct op *op)
 			registry__open(memory.reg, &io, first);
 		break;
 	case 2:
-		registry__leave_all(memory.reg, &io, session);
+		registry__leave_some(memory.reg, &io, session);
 		registry__close(memory.reg, &io, session);
 		break;
 	case 3:

@@ -116,6 +116,32 @@ sessions() {
 	[ "$sleeps" = 0 ]
 }
 
+@test "a session of 250 events joins and leaves, and another one removes a dead one of 250, in as short holds" {
+	local events many nr longest sleeps
+	events=$(cd $TRACING/events/syscalls && printf 'syscalls:%s\n' sys_enter_*/ | head -n 250 | tr -d / | paste -sd ,)
+	[ "$(tr -cd , <<<"$events" | wc -c)" = 249 ]
+	start_run first -a -e cs
+	echo >$TRACING/trace
+	trace 1
+	start_run many -a -e "$events"
+	many=$run_pid
+	end_run "$many" INT 130
+	start_run dead -a -e "$events"
+	many=$run_pid
+	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP" -j | jq '.events | length')" = 251 ]
+	kill -KILL "$many"
+	wait "$many" || :
+	shared -x, -o "$T/out" -a -e cs true
+	[ "$(nr_sessions)" = 1 ]
+	trace 0
+	read -r nr longest sleeps < <(holds)
+	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
+	sort -k2nr "$T/holds" >&2
+	[ "$nr" -ge 8 ]
+	[ "$longest" -le 1000 ]
+	[ "$sleeps" = 0 ]
+}
+
 @test "sessions that cannot close their events, since others hold the protocol's lock, hold the main lock as briefly" {
 	local holder nr longest sleeps event
 	start_run first -a -e cs

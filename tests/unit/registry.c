@@ -174,7 +174,8 @@ static void end_session(struct world *world, int session)
 {
 	const struct registry_io io = io_of(world);
 
-	registry__leave_all(world->reg, &io, session);
+	while (!registry__leave_some(world->reg, &io, session))
+		registry__close(world->reg, &io, session);
 	registry__close(world->reg, &io, session);
 	registry__remove(world->reg, &io, session);
 }
@@ -300,7 +301,7 @@ static void hold_as(struct world *world, int self, int dead)
 	int session = self;
 
 	if (dead >= 0)
-		registry__forget(world->reg, &io, dead);
+		registry__forget_some(world->reg, &io, dead);
 	registry__repair(world->reg, &io, self);
 	if (self < 0 && registry__has_unclosed(world->reg)) {
 		closer.token = CLOSER + world->nr_closers++ % 2;
@@ -390,7 +391,7 @@ static void a_command_closes_nothing_before_it_is_a_session(void **state)
 
 	world->dead[1] = true;
 	assert_int_equal(registry__find_dead(world->reg, &io, &dead), 1);
-	registry__forget(world->reg, &io, dead);
+	registry__forget_some(world->reg, &io, dead);
 	registry__repair(world->reg, &io, -1);
 	assert_true(world->has_event[slot] && registry__has_unclosed(world->reg));
 	hold_as(world, -1, -1);
@@ -431,7 +432,7 @@ static void a_stopped_closer_keeps_only_its_slots(void **state)
 	int a = add_session(world, 1), b = add_session(world, 2);
 	int group = join_group(world, a, 20, 3), other;
 
-	registry__leave_all(world->reg, &io, a);
+	registry__leave_some(world->reg, &io, a);
 	repair_as(world, b);
 	other = join_group(world, b, 20, 3);
 	assert_false(other < group + 3 && group < other + 3);
@@ -452,7 +453,7 @@ static void slots_freed_one_by_one_can_be_used_at_once(void **state)
 	bool is_new;
 
 	/* The closer has freed the last member, and dies when another session uses its slot. */
-	registry__leave_all(world->reg, &io, a);
+	registry__leave_some(world->reg, &io, a);
 	fake_close(world, group, 3);
 	world->reg->event[group].nr_members = 2;
 	world->reg->event[group + 2].state = REG_FREE;
@@ -474,7 +475,7 @@ static void a_member_that_is_being_freed_belongs_to_its_closer(void **state)
 	int group = join_group(world, a, 20, 3);
 
 	/* The closer is stopped after storing the number of members and before freeing the slot. */
-	registry__leave_all(world->reg, &io, a);
+	registry__leave_some(world->reg, &io, a);
 	fake_close(world, group, 3);
 	world->reg->event[group].nr_members = 2;
 	repair_as(world, b);
@@ -600,6 +601,49 @@ static void a_death_during_repair_is_also_repaired(void **state)
 	}
 }
 
+static void many_events_are_left_in_several_holdings(void **state)
+{
+	struct world *world = *state;
+	const struct registry_io io = io_of(world);
+	int a = add_session(world, 1), nr = 100;
+
+	for (int i = 0; i < nr; i++)
+		join(world, a, 100 + i);
+	for (; nr > EVENTS_AT_ONCE; nr -= EVENTS_AT_ONCE) {
+		assert_false(registry__leave_some(world->reg, &io, a));
+		registry__close(world->reg, &io, a);
+		assert_int_equal(nr_events(world), nr - EVENTS_AT_ONCE);
+	}
+	end_session(world, a);
+	assert_int_equal(nr_events(world), 0);
+	check(world);
+}
+
+static void many_events_of_a_dead_session_are_forgotten_in_several_holdings(void **state)
+{
+	struct world *world = *state;
+	const struct registry_io io = io_of(world);
+	int a = add_session(world, 1), b = add_session(world, 2), dead = b, nr = 100;
+
+	for (int i = 0; i < nr; i++)
+		join(world, a, 100 + i);
+	world->dead[1] = true;
+	for (; nr > EVENTS_AT_ONCE; nr -= EVENTS_AT_ONCE) {
+		/* Its place is its own until nothing of it is left. */
+		assert_int_equal(registry__find_dead(world->reg, &io, &dead), 1);
+		assert_false(registry__forget_some(world->reg, &io, dead));
+		registry__repair(world->reg, &io, b);
+		registry__close(world->reg, &io, b);
+		assert_int_equal(nr_events(world), nr - EVENTS_AT_ONCE);
+	}
+	assert_true(registry__forget_some(world->reg, &io, dead));
+	registry__repair(world->reg, &io, b);
+	registry__close(world->reg, &io, b);
+	assert_int_equal(registry__find_dead(world->reg, &io, &dead), 0);
+	assert_int_equal(nr_events(world), 0);
+	check(world);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -614,6 +658,8 @@ int main(void)
 		TEST(each_dead_session_goes_by_itself),
 		TEST(a_command_closes_nothing_before_it_is_a_session),
 		TEST(a_stopped_opener_keeps_its_slots),
+		TEST(many_events_are_left_in_several_holdings),
+		TEST(many_events_of_a_dead_session_are_forgotten_in_several_holdings),
 		TEST(a_stopped_closer_keeps_only_its_slots),
 		TEST(slots_freed_one_by_one_can_be_used_at_once),
 		TEST(a_member_that_is_being_freed_belongs_to_its_closer),

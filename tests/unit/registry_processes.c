@@ -260,7 +260,7 @@ static void unlock(void)
 static void repair(int dead, __u32 token)
 {
 	if (token && shared->reg.session[dead].token == token)
-		registry__forget(&shared->reg, &io, dead);
+		registry__forget_some(&shared->reg, &io, dead);
 	registry__repair(&shared->reg, &io, me.session);
 	check_sessions();
 	check_events();
@@ -348,7 +348,7 @@ static void live(__u32 token)
 	}
 	lock();
 	check_joined(joined, nr);
-	registry__leave_all(&shared->reg, &io, me.session);
+	registry__leave_some(&shared->reg, &io, me.session);
 	unlock();
 	registry__remove(&shared->reg, &io, me.session);
 	_exit(0);

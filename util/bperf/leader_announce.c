@@ -8,6 +8,7 @@
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_links.h"
 #include "util/bperf/leader_slots.h"
+#include "util/bperf/registry.h"
 #include "util/lib/msg.h"
 
 #include <bpf/bpf.h>
@@ -103,5 +104,18 @@ void leader_announce__all(struct bperf_leader *leader)
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
 		if (leader_slots__begins(leader, slot))
 			announce_again(leader, slot, leader_slots__nr_members(leader, slot));
+	}
+}
+
+void leader_announce__some(struct bperf_leader *leader)
+{
+	for (int i = 0, done = 0; i < MAX_EVENTS && done < EVENTS_AT_ONCE; i++) {
+		int slot = (leader->token + leader->nr_looked_at++) % MAX_EVENTS, nr;
+
+		if (!leader_slots__begins(leader, slot))
+			continue;
+		nr = leader_slots__nr_members(leader, slot);
+		announce_again(leader, slot, nr);
+		done += nr;
 	}
 }

@@ -398,5 +398,5 @@ int leader_events__reopen(struct bperf_leader *leader, bool waits)
 void leader_events__repair(struct bperf_leader *leader)
 {
 	leader_slots__note_foreign(leader);
-	leader_announce__all(leader);
+	leader_announce__some(leader);
 }

@@ -37,6 +37,7 @@ struct bperf_leader {
 	/* A session that was seen to be dead, without the lock; token 0: none */
 	int dead_session;
 	__u32 dead_token;
+	__u32 nr_looked_at; /* slots, by leader_announce__some() */
 
 	/* for util/bperf/leader_wakeup.c */
 	struct wakeup_ring wakeups;

@@ -170,18 +170,25 @@ __u32 registry__find_dead(const struct registry *reg, const struct registry_io *
 	return 0;
 }
 
-void registry__forget(struct registry *reg, const struct registry_io *io, int session)
+bool registry__forget_some(struct registry *reg, const struct registry_io *io, int session)
 {
+	int nr = 0;
+
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
 		struct reg_event *event = &reg->event[slot];
 
-		if (state_of(event) != REG_FREE && event->leader == (__u32)slot &&
-		    is_user(event, session))
-			set_user(event, session, false);
+		if (state_of(event) == REG_FREE || event->leader != (__u32)slot ||
+		    !is_user(event, session))
+			continue;
+		if (nr >= EVENTS_AT_ONCE)
+			return false;
+		set_user(event, session, false);
+		nr += nr_slots(reg, slot);
 	}
 	step(io, "session-forgotten");
 	__atomic_store_n(&reg->session[session].token, 0, __ATOMIC_RELEASE);
 	step(io, "session-dropped");
+	return true;
 }
 
 void registry__repair(struct registry *reg, const struct registry_io *io, int self)
@@ -328,12 +335,20 @@ void registry__leave(struct registry *reg, const struct registry_io *io, int ses
 		withdraw_group(reg, io, first, session);
 }
 
-void registry__leave_all(struct registry *reg, const struct registry_io *io, int session)
+bool registry__leave_some(struct registry *reg, const struct registry_io *io, int session)
 {
+	int nr = 0;
+
 	for (int slot = 0; slot < MAX_EVENTS; slot++) {
 		struct reg_event *event = &reg->event[slot];
 
-		if (state_of(event) == REG_READY && event->leader == (__u32)slot)
-			registry__leave(reg, io, session, slot);
+		if (state_of(event) != REG_READY || event->leader != (__u32)slot ||
+		    !is_user(event, session))
+			continue;
+		if (nr >= EVENTS_AT_ONCE)
+			return false;
+		nr += nr_slots(reg, slot);
+		registry__leave(reg, io, session, slot);
 	}
+	return true;
 }

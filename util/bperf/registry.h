@@ -7,8 +7,8 @@
  *
  * A session can be killed, or stopped, between any two writes. The session that changes an event claims
  * it: REG_CHANGING, with its bit among the users. Only that session touches the event, so it needs no
- * lock, and nobody waits for it. When the session is dead, registry__forget() and registry__repair()
- * undo it.
+ * lock, and nobody waits for it. When the session is dead, registry__forget_some() and
+ * registry__repair() undo it.
  *
  *	join	session: fields, then token
  *		event: found, user bit; or keys, user bit, CHANGING | events opened, READY, announced
@@ -24,6 +24,12 @@
 #include "bpf_skel/leader_registry.h"
 
 #include <stdbool.h>
+
+/*
+ * How many events a session leaves in one holding of the lock, and how many entries it brings in line. That takes some
+ * 28 us for each, and the lock is to be held for less than 1 ms.
+ */
+#define EVENTS_AT_ONCE 24
 
 /* The questions and actions that the registry leaves to its caller. */
 struct registry_io {
@@ -69,8 +75,13 @@ struct registry_io {
  */
 __u32 registry__find_dead(const struct registry *reg, const struct registry_io *io, int *session);
 
-/** registry__forget() - a dead session is no more; registry__repair() follows. Under the lock */
-void registry__forget(struct registry *reg, const struct registry_io *io, int session);
+/**
+ * registry__forget_some() - a dead session no longer uses its next EVENTS_AT_ONCE events; registry__repair() follows
+ *
+ * Under the lock. Without events, the session is no more.
+ * Return: whether it is no more.
+ */
+bool registry__forget_some(struct registry *reg, const struct registry_io *io, int session);
 
 /**
  * registry__repair() - mark for closing what nobody needs, or was left half done
@@ -105,8 +116,12 @@ int registry__open(struct registry *reg, const struct registry_io *io, int first
 /** registry__leave() - the session counts this group no more; without users it is withdrawn. Under the lock */
 void registry__leave(struct registry *reg, const struct registry_io *io, int session, int first);
 
-/** registry__leave_all() - the same of all its groups; registry__close(), registry__remove() follow */
-void registry__leave_all(struct registry *reg, const struct registry_io *io, int session);
+/**
+ * registry__leave_some() - the same of its next EVENTS_AT_ONCE events; registry__close() follows
+ *
+ * Return: whether it has left all; then registry__remove() follows.
+ */
+bool registry__leave_some(struct registry *reg, const struct registry_io *io, int session);
 
 /** registry__close() - close what this session has withdrawn, without the lock */
 void registry__close(struct registry *reg, const struct registry_io *io, int session);

@@ -106,7 +106,8 @@ static void forget_dead(struct bperf_leader *leader, const struct registry_io *i
 		return;
 	/* Columns of probes go before their events. */
 	pair_entries__repair(leader, session);
-	registry__forget(leader->registry, io, session);
+	(void)registry__forget_some(leader->registry, io,
+				    session); /* the rest is seen as dead again */
 }
 
 static uint64_t end_of_repair(bool waits)
@@ -203,10 +204,10 @@ static int register_session(struct bperf_leader *leader)
 
 	prctl(PR_GET_NAME, session.comm);
 	leader->session = registry__add_session(leader->registry, &io, &session);
-	if (leader->session < 0) {
-		/* Places of dead sessions also count. Nearly always one was seen without the lock. */
-		if (!leader->dead_token)
-			(void)note_dead(leader);
+	/* Places of dead sessions also count. Nearly always one was seen without the lock. */
+	for (int i = 0; leader->session < 0 && i <= MAX_EVENTS / EVENTS_AT_ONCE; i++) {
+		if (!leader->dead_token && !note_dead(leader))
+			break;
 		session__repair(leader);
 		leader->session = registry__add_session(leader->registry, &io, &session);
 	}
@@ -425,6 +426,7 @@ int session__leave(struct bperf_leader *leader)
 {
 	struct leader_opening opening = {.leader = leader};
 	const struct registry_io io = make_io(&opening);
+	bool has_left = false;
 	int err;
 
 	if (leader->session < 0)
@@ -433,15 +435,20 @@ int session__leave(struct bperf_leader *leader)
 	err = leave_scopes(leader, true);
 	(void)note_dead(leader);
 	capability__lower();
-	foreign_followers__look(leader);
-	if (!err)
+	while (!err && !has_left) {
+		foreign_followers__look(leader);
 		err = attr_map__relock(leader->attr_map);
+		if (err)
+			break;
+		session__repair(leader);
+		pair_entries__forget(leader, leader->session);
+		has_left = registry__leave_some(leader->registry, &io, leader->session);
+		(void)session__unlock(leader, false); /* sessions that stay do it */
+		if (!has_left)
+			usleep(TURN_US);
+	}
 	if (err)
 		return err;
-	session__repair(leader);
-	pair_entries__forget(leader, leader->session);
-	registry__leave_all(leader->registry, &io, leader->session);
-	(void)session__unlock(leader, false); /* sessions that stay do it */
 	close_rest(leader);
 	capability__raise();
 	foreign_pins__remove_unused(leader->attr_map, false);
