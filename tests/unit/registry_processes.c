@@ -348,7 +348,10 @@ static void live(__u32 token)
 	}
 	lock();
 	check_joined(joined, nr);
-	registry__leave_some(&shared->reg, &io, me.session);
+	while (!registry__leave_some(&shared->reg, &io, me.session)) {
+		unlock();
+		lock();
+	}
 	unlock();
 	registry__remove(&shared->reg, &io, me.session);
 	_exit(0);
