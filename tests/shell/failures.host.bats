@@ -242,11 +242,13 @@ calls() {
 	strace -qq -e trace=bpf -e signal=none "$@" 2>&1 >/dev/null 3>&- | grep -n "^bpf($name," | head -n 1 | cut -d: -f1
 }
 
-# fails_at CALL LINE COMMAND... : the command fails in one line if its first call of bpf(CALL) does
+# fails_at CALL[+] LINE COMMAND... : the command fails in one line if its first call of bpf(CALL) does; with +, and
+# all its later calls of bpf()
 fails_at() {
-	local call=$1 line=$2
+	local call=${1%+} plus='' line=$2
+	[ "$call" = "$1" ] || plus=+
 	shift 2
-	failing "bpf:error=EIO:when=$(calls "$call" "$@")" "$@"
+	failing "bpf:error=EIO:when=$(calls "$call" "$@")$plus" "$@"
 	[ "$status" = 1 ]
 	diff - "$err" <<<"$line: Input/output error"
 }
@@ -256,8 +258,9 @@ fails_at() {
 	background "$BATS_TEST_TMPDIR/run" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs -- "$WORKLOADS/waiter"
 	wait_for grep -q ready "$BATS_TEST_TMPDIR/run"
 	for call in BPF_MAP_LOOKUP_ELEM BPF_LINK_GET_FD_BY_ID BPF_PROG_GET_FD_BY_ID BPF_MAP_GET_FD_BY_ID; do
+		# The list looks without the lock first, and again with it.
 		# shellcheck disable=SC2086 # words
-		fails_at $call "perf bperf: cannot look for the leader" $list
+		fails_at $call+ "perf bperf: cannot look for the leader" $list
 		# shellcheck disable=SC2086 # words
 		fails_at $call "perf bperf: cannot prune $ATTR_MAP" $prune
 	done
