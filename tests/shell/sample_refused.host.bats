@@ -55,7 +55,8 @@ sampled_again() {
 	later '.account.absent_ns == 0'
 }
 
-# lose ERRNO : a faster session ends, and the event of CPU 0 cannot be opened at the rate of the slower one
+# lose ERRNO CONDITION : a faster session ends, and the event of CPU 0 cannot be opened at the rate of the slower one.
+# From then on, the condition holds for an interval.
 lose() {
 	start_sampler fast -q -a -F 1999 cpu-clock
 	rm -f "$T/refused.seen"
@@ -63,11 +64,12 @@ lose() {
 	kill -KILL "$sampler_pid"
 	# Before, the time in which one event takes the place of another may be reported.
 	wait_for test -e "$T/refused.seen"
-	later '.account.absent_ns > 0 and .account.samples > 0'
+	later "$2"
 }
 
 @test "an event that cannot be opened again is reported, and opened as soon as possible" {
-	local session number
+	# CPU 1 is sampled as before.
+	local session number lost='.account.absent_ns > 0 and .account.samples > 0'
 	[ "$(nproc)" -gt 1 ] || skip_or_fail "needs two CPUs"
 	refusing_clocks
 	background /dev/null nice -n 19 taskset -c 0 spin 1000000000000
@@ -78,17 +80,17 @@ lose() {
 	session=$!
 	jobs_started+=("$session")
 	sampled_again
-	lose 28 # ENOSPC
+	lose 28 "$lost" # ENOSPC
 	rm "$T/refused"
 	sampled_again
 	# No error is for good.
 	for number in 12 24; do # ENOMEM, EMFILE
-		lose $number
+		lose $number "$lost"
 		rm "$T/refused"
 		sampled_again
 	done
 	# Another session that may open it does so for both.
-	lose 24
+	lose 24 "$lost"
 	start_sampler other -q -a -F 50 cpu-clock
 	sampled_again
 	end_sampler "$sampler_pid"
@@ -168,9 +170,8 @@ refusing_programs() {
 	session=$!
 	jobs_started+=("$session")
 	sampled_again
-	lose ""
 	# An interval without the event is absent as a whole.
-	later '.account.samples == 0 and .account.absent_ns > 150000000'
+	lose "" '.account.samples == 0 and .account.absent_ns > 150000000'
 	rm "$T/refused"
 	sampled_again
 	kill -INT "$session"
