@@ -67,6 +67,16 @@ holds() {
 	' -v list="$T/holds"
 }
 
+# short_holds N : sessions had their main lock at least N times since trace 1, each time for at most 1 ms, and never slept
+short_holds() {
+	local nr longest sleeps
+	trace 0
+	read -r nr longest sleeps < <(holds)
+	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
+	sort -k2nr "$T/holds" >&2
+	[ "$nr" -ge "$1" ] && [ "$longest" -le 1000 ] && [ "$sleeps" = 0 ]
+}
+
 # sessions : start one of each kind, "all", "tasks" and "groups"
 sessions() {
 	start_run all "$@" -a -e "$events"
@@ -78,7 +88,7 @@ sessions() {
 }
 
 @test "sessions that join, leave, merge sums or repair hold the main lock for at most 1 ms" {
-	local events all tasks groups nr longest sleeps pids=()
+	local events all tasks groups pids=()
 	make_top
 	gang 3 1000 2
 	# The leader is loaded under the lock. Sessions wait for that for a second at most.
@@ -106,18 +116,12 @@ sessions() {
 	shared -x, -o "$T/out" -e cs -r 3 true
 	shared -x, -o "$T/out" -a -e cs --for-each-cgroup "$name" true
 	[ "$(nr_sessions)" = 1 ]
-	trace 0
-	read -r nr longest sleeps < <(holds)
-	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
-	sort -k2nr "$T/holds" >&2
 	# Each of nine sessions joins, adds events, and leaves or dies.
-	[ "$nr" -ge 24 ]
-	[ "$longest" -le 1000 ]
-	[ "$sleeps" = 0 ]
+	short_holds 24
 }
 
 @test "a session of 250 events joins and leaves, and another one removes a dead one of 250, in as short holds" {
-	local events many nr longest sleeps
+	local events many
 	events=$(cd $TRACING/events/syscalls && printf 'syscalls:%s\n' sys_enter_*/ | head -n 250 | tr -d / | paste -sd ,)
 	[ "$(tr -cd , <<<"$events" | wc -c)" = 249 ]
 	start_run first -a -e cs
@@ -133,17 +137,11 @@ sessions() {
 	wait "$many" || :
 	shared -x, -o "$T/out" -a -e cs true
 	[ "$(nr_sessions)" = 1 ]
-	trace 0
-	read -r nr longest sleeps < <(holds)
-	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
-	sort -k2nr "$T/holds" >&2
-	[ "$nr" -ge 8 ]
-	[ "$longest" -le 1000 ]
-	[ "$sleeps" = 0 ]
+	short_holds 8
 }
 
 @test "sessions that cannot close their events, since others hold the protocol's lock, hold the main lock as briefly" {
-	local holder nr longest sleeps event
+	local holder event
 	start_run first -a -e cs
 	background "$T/holder" "$WORKLOADS/hold_anon" shared
 	holder=$!
@@ -153,14 +151,8 @@ sessions() {
 	for event in faults minor-faults migrations; do
 		shared -x, -o "$T/out" -a -e $event true
 	done
-	trace 0
-	read -r nr longest sleeps < <(holds)
-	echo "# $nr holds, the longest $longest us, $sleeps sleeps" >&3
-	sort -k2nr "$T/holds" >&2
 	# Each of the three joins, adds its event, leaves, and tries to close it.
-	[ "$nr" -ge 12 ]
-	[ "$longest" -le 1000 ]
-	[ "$sleeps" = 0 ]
+	short_holds 12
 	kill -0 "$holder"
 }
 

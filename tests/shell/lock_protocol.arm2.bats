@@ -67,7 +67,7 @@ has_intervals() {
 	wait_for has_intervals own $((first + 10))
 	wait_for grep -q "[1-9].*,page-faults,$name/10," "$T/groups.csv"
 	# It had one before, and the last may be under way. With a wait at each, there was one in four seconds.
-	in_range "$(intervals groups)" 10 1000
+	[ "$(intervals groups)" -ge 10 ]
 	end_run "$own" INT 130
 	end_run "$groups" INT 130
 	for i in {1..10}; do

@@ -27,7 +27,7 @@
 
 /*
  * How many events a session leaves in one holding of the lock, and how many entries it brings in line. That takes some
- * 28 us for each, and the lock is to be held for less than 1 ms.
+ * 20 us for each, and the lock is to be held for less than 1 ms.
  */
 #define EVENTS_AT_ONCE 24
 

@@ -496,7 +496,7 @@ void sampler__handle_wakeup(struct sampler *sampler)
 	if (epoll_wait(sampler->wakeup_fd, &event, 1, 0) <= 0)
 		return;
 	capability__raise();
-	(void)leader_wakeup__see(sampler->leader); /* others make room, too */
+	(void)leader_wakeup__see(sampler->leader); /* others also make room */
 	/* The holder of the lock does it, or the next collection. */
 	apply_stale(sampler, sampler->failed, attr_map__try_lock_tasks);
 	capability__lower();

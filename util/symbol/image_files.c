@@ -143,7 +143,10 @@ static int describe(const struct image_files *files, struct image *image)
 	return 0;
 }
 
-/* The file has gone, cannot be read, or another one is at its path. The debug file has the names and lines. Return: 0 or @err. */
+/*
+ * The file has gone, cannot be read, or another one is at its path. The debug file has the names and lines.
+ * Return: 0 or @err.
+ */
 static int open_debug_instead(const struct image_files *files, struct image *image, int err)
 {
 	const struct build_id *id = &image->sampled_id;
