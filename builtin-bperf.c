@@ -2,6 +2,7 @@
 /* perf bperf: list, clean up and verify shared events. */
 #include "builtin.h"
 
+#include "util/bperf/attr_entries.h"
 #include "util/bperf/attr_map.h"
 #include "util/bperf/foreign_pins.h"
 #include "util/bperf/leader.h"
@@ -121,8 +122,8 @@ static int open_shared(struct bperf_cmd *cmd, bool only_looks)
 		only_looks ? "listed without it, so the list may be of a moment in between" :
 			     "nothing can be read or changed",
 		&cmd->attr_map);
-	/* Without the lock: a walk over all entries takes long. */
-	if (!err && only_looks)
+	/* Mapping the leader's memory takes too long for the lock. */
+	if (!err)
 		cmd->leader = leader_find__look(cmd->attr_map);
 	if (!err)
 		err = attr_map__lock(cmd->attr_map);
@@ -164,6 +165,8 @@ static int collect(struct bperf_cmd *cmd, struct snapshot *list)
 	attr_map__unlock(cmd->attr_map);
 	if (!err && !cmd->leader && has_lock)
 		foreign_pins__remove_unused(cmd->attr_map, true);
+	if (!err && has_lock)
+		(void)attr_entries__drop_gone(cmd->attr_map, false);
 	/* The list shows what this could not remove, and removes nothing without the lock. */
 	if (!err && cmd->leader && has_lock)
 		(void)session__clean_up(cmd->leader, false);
@@ -206,44 +209,23 @@ static int list(struct bperf_cmd *cmd)
 
 /* --- prune --- */
 
-static int drop_dead(void *ctx, const struct attr_map_value *value, bool *drop)
+/* An entry is dead if its link is gone, or is no leader's: its number was used again. */
+static bool is_dead(void *ctx, const struct attr_map_value *value)
 {
-	const struct snapshot *shared = ctx;
+	const struct bperf_cmd *cmd = ctx;
+	__u32 prog_id;
 
-	for (int i = 0; i < shared->nr_entries; i++) {
-		const struct shared_entry *entry = &shared->entries[i];
-
-		if (entry->kind == ENTRY_DEAD && entry->link_id == value->link_id &&
-		    entry->diff_map_id == value->diff_map_id)
-			*drop = true;
-	}
-	return 0;
+	return shared_entry__kind(value, cmd->leader, &prog_id) == ENTRY_DEAD;
 }
 
-static int count(void *ctx, const struct attr_map_value *value __unused, bool *drop __unused)
-{
-	++*(int *)ctx;
-	return 0;
-}
-
-/* Remove entries that lead nowhere. leader_find__serving() removes those of links that are gone. */
 static int prune_entries(struct bperf_cmd *cmd, int *nr_removed)
 {
-	struct snapshot shared = {};
-	int before = 0, after = 0;
-	int err = attr_map__each(cmd->attr_map, count, &before);
+	struct attr_entries entries __cleanup(attr_entries__clear) = {};
+	int err = attr_entries__read(&entries, cmd->attr_map);
 
-	if (!err)
-		err = leader_find__serving(cmd->attr_map, &cmd->leader);
-	if (!err)
-		err = snapshot__entries(&shared, cmd->attr_map, cmd->leader);
-	if (!err)
-		err = attr_map__each(cmd->attr_map, drop_dead, &shared);
-	if (!err)
-		err = attr_map__each(cmd->attr_map, count, &after);
-	snapshot__clear(&shared);
-	*nr_removed = before - after;
-	return err;
+	*nr_removed = 0;
+	return err ? err :
+		     attr_entries__drop(&entries, cmd->attr_map, is_dead, cmd, true, nr_removed);
 }
 
 static int nr_pinned(const struct bperf_cmd *cmd)
@@ -263,13 +245,17 @@ static int prune(struct bperf_cmd *cmd)
 		print_path("nothing to remove: there is no ", cmd->path);
 	if (err)
 		return err < 0 ? STATUS_FAILED : 0;
+	err = find_leader(cmd);
+	attr_map__unlock(cmd->attr_map);
+	if (err)
+		return STATUS_FAILED;
 	nr_pins = nr_pinned(cmd);
 	err = prune_entries(cmd, &nr_entries);
 	if (err) {
-		pr_err("cannot prune %s: %s", cmd->path, strerror(-err));
+		if (err != -ETIMEDOUT)
+			pr_err("cannot prune %s: %s", cmd->path, strerror(-err));
 		return STATUS_FAILED;
 	}
-	attr_map__unlock(cmd->attr_map);
 	if (cmd->leader) {
 		nr_sessions = registry__nr_sessions(bperf_leader__registry(cmd->leader));
 		attr_map__expect(cmd->attr_map, "what dead sessions left stays");

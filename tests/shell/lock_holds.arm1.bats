@@ -120,9 +120,55 @@ sessions() {
 	short_holds 24
 }
 
+# many_events : print 250 events for -e
+many_events() {
+	(cd $TRACING/events/syscalls && printf 'syscalls:%s\n' sys_enter_*/) | head -n 250 | tr -d / | paste -sd ,
+}
+
+# die_with EVENTS : the last session is killed, and its entries stay
+die_with() {
+	start_run dead -a -e "$1"
+	kill -KILL "$run_pid"
+	wait "$run_pid" || :
+	wait_for refute grep -q on_switch <(/usr/sbin/bpftool prog show)
+}
+
+@test "perf bperf prune removes 250 dead entries, and looks at 250 living ones, in as short holds" {
+	local events
+	events=$(many_events)
+	die_with "$events"
+	echo >$TRACING/trace
+	trace 1
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 250 dead entries, 0 dead sessions" ]
+	# one for the leader, and one for each 24 entries
+	short_holds 12
+	start_run lives -a -e "$events"
+	echo >$TRACING/trace
+	trace 1
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
+	# one for the leader, and one to look for dead sessions
+	short_holds 2
+	[ "$(entries)" = 250 ]
+}
+
+@test "the session that loads the next leader removes 250 dead entries in as short holds" {
+	die_with "$(many_events)"
+	[ "$(entries)" = 250 ]
+	echo >$TRACING/trace
+	trace 1
+	shared -x, -o "$T/out" -a -e cs true
+	[ "$(entries)" = 0 ]
+	trace 0
+	holds
+	sort -k2nr "$T/holds" >&2
+	# In the first one it loads the leader, for which others wait for a second at most.
+	[ "$(sort -k2nr "$T/holds" | awk 'NR > 1 && $2 > 1000' | wc -l)" = 0 ]
+	[ "$(wc -l <"$T/holds")" -ge 14 ]
+}
+
 @test "a session of 250 events joins and leaves, and another one removes a dead one of 250, in as short holds" {
 	local events many
-	events=$(cd $TRACING/events/syscalls && printf 'syscalls:%s\n' sys_enter_*/ | head -n 250 | tr -d / | paste -sd ,)
+	events=$(many_events)
 	[ "$(tr -cd , <<<"$events" | wc -c)" = 249 ]
 	start_run first -a -e cs
 	echo >$TRACING/trace

@@ -150,13 +150,16 @@ static void ask_witness(const struct doubt *doubt, long *lost, long *gained)
 	char path[600], line[256], what[16], comm[64];
 	unsigned long long ns;
 	unsigned pid;
-	long hidden, events;
+	long hidden, events, between;
 	FILE *file;
 
 	*lost = *gained = 0;
 	snprintf(path, sizeof(path), "%s/witness", soak.dir);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
+		/* A task that ran only between hidden switches is named nowhere. */
+		if (sscanf(line, "cpu %*d %*u %*d %*u %*d %ld", &between) == 1)
+			*lost += between;
 		if (sscanf(line, "%15s %u %*u %63s %ld %llu %ld", what, &pid, comm, &hidden, &ns,
 			   &events) != 6 ||
 		    !concerns(doubt, pid, comm))

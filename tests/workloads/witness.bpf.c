@@ -132,6 +132,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		cpu->hidden.switches++;
 		cpu->hidden.ns += ns;
 		cpu->hidden.events += nr_events;
+		/* A whole slice of any other task can lie between two hidden switches. */
+		if (switched.counter - cpu->switches > 2)
+			cpu->between += nr_events;
 		identify(prev, &who);
 		add(&lost, &who, ns, nr_events, cpu);
 		add(&gained, &cpu->next, ns, nr_events, cpu);

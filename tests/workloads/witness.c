@@ -3,8 +3,10 @@
  * witness [EVENT]: find the switches that this machine hides from BPF programs. Print "ready" once it
  * sees the switches of all CPUs. At SIGINT or SIGTERM, print in columns:
  *
- *	cpu N SEEN HIDDEN NS EVENTS		visible switches, hidden ones, and the work of the CPU
- *						between the visible switches around hidden ones
+ *	cpu N SEEN HIDDEN NS EVENTS BETWEEN	visible switches, hidden ones, and the work of the CPU
+ *						between the visible switches around hidden ones. If two or
+ *						more hidden ones follow each other, so many of these events
+ *						can be of any task that a reader at switches did not see
  *	lost PID CGROUP COMM HIDDEN NS EVENTS	the part of that work that ended with this process: a
  *						reader at switches misses at most so much of it
  *	gained PID CGROUP COMM HIDDEN NS EVENTS	the part of that work that began with this process: a
@@ -100,8 +102,9 @@ static void print_cpus(int map, int nr_cpus)
 		dropped += cpu->dropped;
 		failed += cpu->failed;
 		if (cpu->seen)
-			printf("cpu %d %llu %llu %llu %llu\n", i, cpu->seen, cpu->hidden.switches,
-			       cpu->hidden.ns, cpu->hidden.events);
+			printf("cpu %d %llu %llu %llu %llu %llu\n", i, cpu->seen,
+			       cpu->hidden.switches, cpu->hidden.ns, cpu->hidden.events,
+			       cpu->between);
 	}
 	free(cpus);
 	errno = 0;

@@ -27,6 +27,7 @@ struct witness_share {
 /* The record of a CPU, written only by its own switches. */
 struct witness_cpu {
 	struct witness_share hidden; /* between the visible switches around hidden ones */
+	__u64 between;		     /* events of them where at least two switches were hidden */
 	__u64 seen;		     /* visible switches */
 	__u64 dropped;		     /* shares and ends for which the tables had no room */
 	__u64 failed;		     /* reads of the events */

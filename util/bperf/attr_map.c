@@ -157,45 +157,6 @@ bool attr_map__is_entry(const struct attr_map *map, const __u8 *key)
 	return size == map->key_size;
 }
 
-int attr_map__each(struct attr_map *map,
-		   int (*fn)(void *ctx, const struct attr_map_value *value, bool *drop), void *ctx)
-{
-	__u8 *keys __cleanup(free_ptr) = malloc(2 * map->key_size);
-	__u8 *key = keys, *next = keys + map->key_size;
-	bool have_key = false;
-
-	if (!keys)
-		return -ENOMEM;
-	while (!bpf_map_get_next_key(map->fd, have_key ? key : NULL, next)) {
-		struct attr_map_value value;
-		bool drop = false;
-		int err;
-
-		if (!attr_map__is_entry(map, next))
-			goto step;
-		if (bpf_map_lookup_elem(map->fd, next, &value)) {
-			if (errno == ENOENT)
-				goto step;
-			return -errno;
-		}
-		err = fn(ctx, &value, &drop);
-		if (drop) {
-			/* The walk goes on from the last key that is still there. */
-			if (bpf_map_delete_elem(map->fd, next) && errno != ENOENT)
-				return -errno;
-			if (err)
-				return err;
-			continue;
-		}
-		if (err)
-			return err;
-	step:
-		memcpy(key, next, map->key_size);
-		have_key = true;
-	}
-	return errno == ENOENT ? 0 : -errno;
-}
-
 /* --- locks --- */
 
 void attr_map__expect(struct attr_map *map, const char *otherwise)
@@ -404,6 +365,7 @@ static int check_map(struct attr_map *map)
 	}
 	map->id = info.id;
 	map->key_size = info.key_size;
+	map->max_entries = info.max_entries;
 	err = check_entries(map);
 	if (err == -EPROTO)
 		pr_err("cannot share events: %s is not an attr map: its keys are not events (name another path with --bpf-attr-map)",

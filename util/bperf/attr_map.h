@@ -52,6 +52,7 @@ struct attr_map {
 	struct stat lock_stat; /* of the lock directory */
 	uint32_t id;
 	uint32_t key_size;
+	uint32_t max_entries;
 	char *path;
 	const uid_t *trusted; /* as given to attr_map__open() */
 };
@@ -171,13 +172,5 @@ int attr_map__remove(struct attr_map *map, const struct attr_key *key);
 
 /** attr_map__is_entry() - whether @key is an event's: its field `size` is the size of the map's keys */
 bool attr_map__is_entry(const struct attr_map *map, const __u8 *key);
-
-/**
- * attr_map__each() - call @fn with every entry's value until it returns something other than 0
- *
- * @fn may ask for the entry to be deleted by setting *@drop. Return: what @fn returned, or -errno.
- */
-int attr_map__each(struct attr_map *map,
-		   int (*fn)(void *ctx, const struct attr_map_value *value, bool *drop), void *ctx);
 
 #endif

@@ -146,48 +146,56 @@ static bool is_diff_map(__u32 id)
 	       !strcmp(info.name, LEADER_DIFF_MAP);
 }
 
-/* 0; -ENOENT: there are parts only; other -errno: it is not ours to judge. */
-static int look_at(const struct attr_map *map, __u32 id, struct foreign_pin *pin)
+/* The users of a pinned leader. */
+struct pin_users {
+	struct prog_maps maps; /* its program, and of its maps only those for followers */
+	struct foreign_users users;
+};
+
+static void pin_users__clear(struct pin_users *pin)
 {
-	struct prog_maps maps __cleanup(prog_maps__clear) = {};
+	prog_maps__clear(&pin->maps);
+	free_ptr(&pin->users.used);
+}
+
+static int look_again(struct pin_users *pin)
+{
+	return identify__look(&pin->users, pin->maps.ids, pin->maps.nr, pin->maps.info.id);
+}
+
+/* 0; -ENOENT: there are parts only; other -errno: it is not ours to judge. */
+static int look_at(const struct attr_map *map, __u32 id, struct pin_users *pin)
+{
 	int fd __cleanup(close_fd) = open_pin(map, id);
-	bool *used __cleanup(free_ptr) = NULL;
-	struct foreign_users users = {};
 	__u32 nr = 0;
 	int err;
 
-	*pin = (struct foreign_pin){.link_id = id};
 	if (fd < 0)
 		return fd;
-	err = identify__read_leader(fd, &maps);
+	err = identify__read_leader(fd, &pin->maps);
 	if (err)
 		return err == -ENOENT ? -EPROTO : err;
-	for (__u32 i = 0; i < maps.nr; i++) {
-		if (is_diff_map(maps.ids[i]))
-			maps.ids[nr++] = maps.ids[i];
+	for (__u32 i = 0; i < pin->maps.nr; i++) {
+		if (is_diff_map(pin->maps.ids[i]))
+			pin->maps.ids[nr++] = pin->maps.ids[i];
 	}
-	users.used = used = calloc(nr + 1, sizeof(*used));
-	err = used ? identify__look(&users, maps.ids, nr, maps.info.id) : -ENOMEM;
-	for (__u32 i = 0; i < nr && !err; i++)
-		pin->nr_events += used[i];
-	pin->nr_followers = users.nr;
-	return err;
+	pin->maps.nr = nr;
+	pin->users.used = calloc(nr + 1, sizeof(*pin->users.used));
+	return pin->users.used ? look_again(pin) : -ENOMEM;
 }
 
-static bool is_unused(const struct attr_map *map, __u32 id)
-{
-	struct foreign_pin pin;
-	int err = look_at(map, id, &pin);
-
-	return err == -ENOENT || (!err && !pin.nr_followers);
-}
-
-/* A follower that is about to attach holds the protocol's lock. */
+/*
+ * A look at all programs of the machine takes too long for the lock. With it, only those that came since need one. A
+ * follower that is about to attach holds the protocol's lock.
+ */
 static void remove_if_unused(struct attr_map *map, __u32 id, bool waits)
 {
-	if (attr_map__take(map, waits))
+	struct pin_users pin __cleanup(pin_users__clear) = {};
+	const int err = look_at(map, id, &pin);
+
+	if ((err && err != -ENOENT) || pin.users.nr || attr_map__take(map, waits))
 		return;
-	if (attr_map__try_protocol(map) && is_unused(map, id))
+	if (attr_map__try_protocol(map) && (err || (!look_again(&pin) && !pin.users.nr)))
 		remove_pins(map, id);
 	attr_map__unlock(map);
 }
@@ -199,11 +207,8 @@ void foreign_pins__remove_unused(struct attr_map *map, bool waits)
 
 	capability__raise_files();
 	nr = read_ids(map, &ids);
-	for (int i = 0; i < nr; i++) {
-		/* All programs of the machine are looked at: under the lock only to remove something. */
-		if (is_unused(map, ids[i]))
-			remove_if_unused(map, ids[i], waits);
-	}
+	for (int i = 0; i < nr; i++)
+		remove_if_unused(map, ids[i], waits);
 	capability__lower_files();
 	if (nr >= 0)
 		free(ids);
@@ -218,6 +223,15 @@ void foreign_pins__repair(struct bperf_leader *leader)
 	capability__lower_files();
 }
 
+static struct foreign_pin describe(__u32 id, const struct pin_users *pin)
+{
+	struct foreign_pin out = {.link_id = id, .nr_followers = pin->users.nr};
+
+	for (__u32 i = 0; i < pin->maps.nr; i++)
+		out.nr_events += pin->users.used[i];
+	return out;
+}
+
 int foreign_pins__list(const struct attr_map *map, struct foreign_pin **out)
 {
 	__u32 *ids;
@@ -226,8 +240,12 @@ int foreign_pins__list(const struct attr_map *map, struct foreign_pin **out)
 	capability__raise_files();
 	nr = read_ids(map, &ids);
 	*out = nr < 0 ? NULL : calloc(nr + 1, sizeof(**out));
-	for (int i = 0; *out && i < nr; i++)
-		nr_pins += !look_at(map, ids[i], &(*out)[nr_pins]);
+	for (int i = 0; *out && i < nr; i++) {
+		struct pin_users pin __cleanup(pin_users__clear) = {};
+
+		if (!look_at(map, ids[i], &pin))
+			(*out)[nr_pins++] = describe(ids[i], &pin);
+	}
 	capability__lower_files();
 	if (nr < 0)
 		return nr;

@@ -132,39 +132,12 @@ int leader_find__by_record(struct attr_map *attr_map, const struct leader_record
 	return err;
 }
 
-/* Entries of leaders that are gone; those of others are theirs. */
-static int drop_dead(void *data, const struct attr_map_value *value, bool *drop)
-{
-	__u32 *last_alive = data;
-
-	/* Entries of one leader all name the same link. */
-	if (value->link_id == *last_alive)
-		return 0;
-	*drop = !bpf_info__is_link_alive(value->link_id);
-	if (!*drop)
-		*last_alive = value->link_id;
-	return 0;
-}
-
-/* The entries are walked without the lock: they can be deleted under it. */
-static int has_dead(void *data, const struct attr_map_value *value, bool *drop)
-{
-	int err = drop_dead(data, value, drop);
-
-	if (err || !*drop)
-		return err;
-	*drop = false;
-	return -ESTALE;
-}
-
 struct bperf_leader *leader_find__look(struct attr_map *attr_map)
 {
 	struct leader_record record;
 	struct bperf_leader *leader = NULL;
-	__u32 last_alive = 0;
 
-	if (attr_map->fd < 0 || attr_map__each(attr_map, has_dead, &last_alive) ||
-	    leader_record__read(attr_map, &record) ||
+	if (attr_map->fd < 0 || leader_record__read(attr_map, &record) ||
 	    leader_find__by_record(attr_map, &record, &leader))
 		return NULL;
 	return leader;
@@ -182,14 +155,9 @@ bool leader_find__is_current(const struct bperf_leader *leader)
 int leader_find__serving(struct attr_map *attr_map, struct bperf_leader **out)
 {
 	struct leader_record record;
-	__u32 last_alive = 0;
 	int err;
 
 	*out = NULL;
-	/* Without the lock another session may be writing an entry anew. */
-	err = attr_map->lock.is_held ? attr_map__each(attr_map, drop_dead, &last_alive) : 0;
-	if (err)
-		return err;
 	err = leader_record__read(attr_map, &record);
 	if (err == -EPERM) {
 		if (bpf_info__is_link_alive(record.link_id))

@@ -35,7 +35,7 @@ bool leader_find__is_current(const struct bperf_leader *leader);
 
 /**
  * leader_find__serving() - the leader that serves an attr map, without joining it
- * @attr_map: open; when it is locked, entries of dead leaders are deleted
+ * @attr_map: open
  * @out: the leader, released by bperf_leader__delete(); NULL when there is none, or after a warning when
  *	the one that is there must not be joined
  *

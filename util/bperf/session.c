@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/session.h"
 
+#include "util/bperf/attr_entries.h"
 #include "util/bperf/attr_map.h"
 #include "util/bperf/crash_point.h"
 #include "util/bperf/foreign_followers.h"
@@ -280,7 +281,8 @@ int session__join(struct attr_map *attr_map, struct bperf_leader **out)
 	}
 	(void)session__unlock(leader, true); /* tried again at the next wakeup */
 	capability__raise();
-	(void)repair_dead(leader, false); /* otherwise the next session does it */
+	(void)repair_dead(leader, false);		/* otherwise the next session does it */
+	(void)attr_entries__drop_gone(attr_map, false); /* the same */
 	capability__lower();
 	*out = leader;
 	return 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/snapshot.h"
 
+#include "util/bperf/attr_entries.h"
 #include "util/bperf/attr_map.h"
 #include "util/bperf/foreign_pins.h"
+#include "util/bperf/identify.h"
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_links.h"
 #include "util/bperf/leader_sync.h"
@@ -26,68 +28,50 @@
 
 /* --- entries --- */
 
-/*
- * A leader is a raw tracepoint's program on_switch; one that is not ours has the diff map, if the entry
- * names any.
- */
-static void classify(struct shared_entry *entry, const struct bperf_leader *leader)
+enum entry_leader shared_entry__kind(const struct attr_map_value *value,
+				     const struct bperf_leader *leader, __u32 *prog_id)
 {
-	int fd __cleanup(close_fd) = bpf_link_get_fd_by_id(entry->link_id);
-	int prog __cleanup(close_fd) = -1;
+	int fd __cleanup(close_fd) = bpf_link_get_fd_by_id(value->link_id);
 	struct prog_maps maps __cleanup(prog_maps__clear) = {};
-	struct bpf_link_info info;
+	int err;
 
-	entry->kind = ENTRY_DEAD;
-	if (fd < 0) {
-		/* Only what the kernel says is gone is dead. */
-		if (errno != ENOENT)
-			entry->kind = ENTRY_FOREIGN;
-		return;
-	}
-	if (bpf_info__link(fd, &info) || info.type != BPF_LINK_TYPE_RAW_TRACEPOINT)
-		return;
-	prog = bpf_prog_get_fd_by_id(info.prog_id);
-	if (prog_maps__read(&maps, prog) || strcmp(maps.info.name, "on_switch"))
-		return;
-	if (leader && leader_links__is_own(leader->registry, entry->link_id))
-		entry->kind = ENTRY_OWN;
-	else if (!entry->diff_map_id || prog_maps__has(&maps, entry->diff_map_id))
-		entry->kind = ENTRY_FOREIGN;
-	else
-		return;
-	entry->prog_id = info.prog_id;
+	*prog_id = 0;
+	/* Only what the kernel reports as gone is dead. */
+	if (fd < 0)
+		return errno == ENOENT ? ENTRY_DEAD : ENTRY_FOREIGN;
+	err = identify__read_leader(fd, &maps);
+	if (err)
+		return err == -ENOENT ? ENTRY_DEAD : ENTRY_FOREIGN;
+	*prog_id = maps.info.id;
+	if (leader && leader_links__is_own(leader->registry, value->link_id))
+		return ENTRY_OWN;
+	if (!value->diff_map_id || prog_maps__has(&maps, value->diff_map_id))
+		return ENTRY_FOREIGN;
+	*prog_id = 0;
+	return ENTRY_DEAD;
 }
 
 int snapshot__entries(struct snapshot *list, struct attr_map *attr_map,
 		      const struct bperf_leader *leader)
 {
-	__u8 *key __cleanup(free_ptr) = calloc(2, attr_map->key_size);
+	struct attr_entries entries __cleanup(attr_entries__clear) = {};
 	const __u32 own_size = ATTR_KEY_SIZE;
-	__u8 *prev = NULL;
 	size_t copy = attr_map->key_size < ATTR_KEY_SIZE ? attr_map->key_size : ATTR_KEY_SIZE;
+	int err = attr_entries__read(&entries, attr_map);
 
-	if (!key)
-		return -ENOMEM;
-	while (!bpf_map_get_next_key(attr_map->fd, prev, key)) {
-		struct attr_map_value value;
-		struct shared_entry *entry;
+	for (int i = 0; i < entries.nr && !err; i++) {
+		struct shared_entry *entry = array__add(list->entries, list->nr_entries);
 
-		prev = key + attr_map->key_size;
-		memcpy(prev, key, attr_map->key_size);
-		if (!attr_map__is_entry(attr_map, key) ||
-		    bpf_map_lookup_elem(attr_map->fd, key, &value))
-			continue;
-		entry = array__add(list->entries, list->nr_entries);
 		if (!entry)
 			return -ENOMEM;
-		memcpy(entry->key.bytes, key, copy);
+		memcpy(entry->key.bytes, attr_entries__key(&entries, attr_map, i), copy);
 		memcpy(entry->key.bytes + offsetof(struct perf_event_attr, size), &own_size,
 		       sizeof(own_size));
-		entry->link_id = value.link_id;
-		entry->diff_map_id = value.diff_map_id;
-		classify(entry, leader);
+		entry->link_id = entries.values[i].link_id;
+		entry->diff_map_id = entries.values[i].diff_map_id;
+		entry->kind = shared_entry__kind(&entries.values[i], leader, &entry->prog_id);
 	}
-	return errno == ENOENT ? 0 : -errno;
+	return err;
 }
 
 const struct shared_entry *snapshot__entry(const struct snapshot *list, int slot)

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct attr_map;
+struct attr_map_value;
 struct bperf_leader;
 struct foreign_pin;
 
@@ -34,6 +35,14 @@ struct shared_entry {
 	pid_t *pids;	  /* processes that have hold of those, or of the leader's link: owned */
 	int nr_pids;
 };
+
+/**
+ * shared_entry__kind() - find out where an entry of the attr map leads to
+ * @leader: ours; NULL: there is none
+ * @prog_id: the id of that leader's on_switch; 0: dead, or not to be read
+ */
+enum entry_leader shared_entry__kind(const struct attr_map_value *value,
+				     const struct bperf_leader *leader, __u32 *prog_id);
 
 /* How one slot was counted on one CPU while we looked. */
 struct shared_sample {

@@ -28,7 +28,7 @@
 		moved_;                                                                            \
 	})
 
-/* Make room for one more element behind @nr; for array__add() only. */
+/* Make room for one more element behind @nr; for array__add(), and for elements whose size only the caller knows. */
 static inline void *array__make_room(void *array, int nr, size_t size)
 {
 	return nr & (nr - 1) ? array : realloc(array, (nr ? 2 * (size_t)nr : 1) * size);
