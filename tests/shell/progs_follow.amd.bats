@@ -277,6 +277,12 @@ stopped_at() {
 	refused 1 prog_stat -b "$(id loop)" true <<-END
 		perf stat: cannot count 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished
 	END
+	# It waits as long as for locks, within the same second.
+	began_ms=$(date +%s%3N)
+	PERF_TEST_LOCK_MS=4000 refused 1 prog_stat -b "$(id loop)" true <<-END
+		perf stat: cannot count 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished
+	END
+	[ $(($(date +%s%3N) - began_ms)) -ge 4000 ]
 	# Nor are other events counted of the whole system instead.
 	refused 1 prog_stat -b "$(id loop)" -e page-faults,cpu-clock true <<-END
 		perf stat: cannot count 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished

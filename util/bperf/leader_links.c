@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/leader_links.h"
 
+#include "util/bperf/attr_map.h"
 #include "util/bperf/crash_point.h"
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_progs.h"
@@ -12,8 +13,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
-/* A tracepoint that still has the link of a session that is just ending (EEXIST up to 6.1). */
-#define ATTACH_TRIES   100
+/* A tracepoint still has the link of a session that is just ending (EEXIST up to 6.1). */
 #define ATTACH_WAIT_US 10000
 
 /*
@@ -208,16 +208,15 @@ void leader_links__leave_switches(struct bperf_leader *leader)
 	close_fd(&leader->task_link_fds[SERVE_LINK_SWITCH]);
 }
 
-/* Waits with the lock of tasks only. */
+/* Waits with the lock of tasks only, within the time of waiting for locks. */
 static int make_patiently(struct bperf_leader *leader, enum task_link link)
 {
-	for (int i = 0;; i++) {
-		int err = make_link(leader, link);
+	int err;
 
-		if (err != -EEXIST || i == ATTACH_TRIES)
-			return err;
-		usleep(ATTACH_WAIT_US);
-	}
+	do {
+		err = make_link(leader, link);
+	} while (err == -EEXIST && attr_map__pause(leader->attr_map, ATTACH_WAIT_US));
+	return err;
 }
 
 /* One of two programs sees exits: the tracepoint's if the kernel has no kprobe for the other. */

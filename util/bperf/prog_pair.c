@@ -344,7 +344,7 @@ static int try_join(struct bperf_leader *leader, struct join *joins, int nr)
 }
 
 static int join_batch(struct bperf_leader *leader, struct pair_request *requests, int nr,
-		      uint64_t end_ns)
+		      bool waits)
 {
 	struct join joins[BATCH] = {};
 	bool is_new = false;
@@ -355,9 +355,10 @@ static int join_batch(struct bperf_leader *leader, struct pair_request *requests
 		init(requests[i].pair);
 		requests[i].err = 0;
 	}
-	while (!(err = try_join(leader, joins, nr)) && nr_in(joins, nr, JOIN_WAITS) &&
-	       clock_ns() < end_ns)
-		usleep(POLL_US);
+	do {
+		err = try_join(leader, joins, nr);
+	} while (!err && nr_in(joins, nr, JOIN_WAITS) && waits &&
+		 attr_map__pause(leader->attr_map, POLL_US));
 	for (int i = 0; i < nr; i++) {
 		if (joins[i].state != JOIN_OVER)
 			refuse(&joins[i], err ? err : -EAGAIN);
@@ -367,15 +368,13 @@ static int join_batch(struct bperf_leader *leader, struct pair_request *requests
 	return is_new && !err ? leader_sync__wait() : err;
 }
 
-int prog_pairs__join(struct bperf_leader *leader, struct pair_request *requests, int nr,
-		     int wait_ms)
+int prog_pairs__join(struct bperf_leader *leader, struct pair_request *requests, int nr, bool waits)
 {
-	uint64_t end_ns = clock_ns() + wait_ms * NSEC_PER_MSEC;
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
 	int err = 0;
 
 	for (int i = 0; i < nr && !err; i += BATCH)
-		err = join_batch(leader, requests + i, nr - i < BATCH ? nr - i : BATCH, end_ns);
+		err = join_batch(leader, requests + i, nr - i < BATCH ? nr - i : BATCH, waits);
 	libbpf_set_print(print);
 	return err;
 }

@@ -36,13 +36,13 @@ struct pair_request {
  * prog_pairs__join() - have programs counted for this session, with all events the session has
  * @leader: joined, the session's events added. The caller must not lock its attr map: this takes
  *	its own lock for short commits, and loads and attaches probes between them.
- * @wait_ms: how long to wait, all in all, for sessions that work at the same pairs
+ * @waits: whether to wait for sessions that work at the same pairs, as long as for locks (attr_map__expect())
  *
  * Each request has its own result. Return: 0, or -errno without a message: the lock was not to be had;
  * requests without error are joined all the same.
  */
 int prog_pairs__join(struct bperf_leader *leader, struct pair_request *requests, int nr,
-		     int wait_ms);
+		     bool waits);
 
 /** prog_pairs__why_not() - the reason for which a request failed, as a text; owned by the caller */
 char *prog_pairs__why_not(const struct bperf_leader *leader, const struct pair_request *request);

@@ -225,7 +225,7 @@ static void leave_out(struct bperf_progs *progs, const struct pair_request *requ
 }
 
 /* @failed: a program that was not joined, preferably a named one. Return: how many were, or -errno */
-static int join(struct bperf_progs *progs, int wait_ms, struct pair_request *failed)
+static int join(struct bperf_progs *progs, bool waits, struct pair_request *failed)
 {
 	struct pair_request *requests __cleanup(free_ptr) =
 		calloc(progs->targets->nr + 1, sizeof(*requests));
@@ -236,7 +236,7 @@ static int join(struct bperf_progs *progs, int wait_ms, struct pair_request *fai
 	nr = collect(progs, requests);
 	if (!nr)
 		return 0;
-	err = prog_pairs__join(progs->leader, requests, nr, wait_ms);
+	err = prog_pairs__join(progs->leader, requests, nr, waits);
 	for (int i = 0; i < nr; i++) {
 		struct counted_prog *prog = &progs->prog[requests[i].target - progs->targets->prog];
 
@@ -245,7 +245,7 @@ static int join(struct bperf_progs *progs, int wait_ms, struct pair_request *fai
 		if (broken)
 			return broken;
 		nr_joined += prog->pair.idx >= 0;
-		if (prog->pair.idx >= 0 || err || (!wait_ms && may_wait(progs, &requests[i])))
+		if (prog->pair.idx >= 0 || err || (!waits && may_wait(progs, &requests[i])))
 			continue;
 		leave_out(progs, &requests[i]);
 		if (!failed->target || !failed->target->is_named)
@@ -277,7 +277,7 @@ int bperf_progs__new(struct bperf_leader *leader, struct bpf_prog_list *targets,
 	progs->nr = nr;
 	memcpy(progs->slots, slots, nr * sizeof(*slots));
 	memcpy(progs->names, names, nr * sizeof(*names));
-	nr_joined = join(progs, JOIN_WAIT_MS, &failed);
+	nr_joined = join(progs, true, &failed);
 	*out = progs;
 	if (nr_joined < 0)
 		return nr_joined;
@@ -329,7 +329,7 @@ int bperf_progs__follow(struct bperf_progs *progs, bool is_enabled)
 		if (progs->targets->prog[t].state == BPF_PROG_GIVEN_UP)
 			look_again(progs, t);
 	}
-	nr = join(progs, 0, &failed);
+	nr = join(progs, false, &failed);
 	for (int t = 0; t < progs->nr_progs && nr && is_enabled; t++) {
 		if (!was_counted[t] && bperf_progs__is_counted(progs, t)) {
 			read_one(progs, t);
