@@ -157,11 +157,11 @@ static void announce(void *ctx, int first, int nr)
 	check_group(first, nr);
 }
 
-static bool withdraw(void *ctx, int first, int nr, bool is_retry)
+static bool withdraw(void *ctx, int first, int nr)
 {
 	(void)ctx;
 	check_group(first, nr);
-	return !is_retry;
+	return first % 2;
 }
 
 static bool is_foreign(void *ctx, int slot)

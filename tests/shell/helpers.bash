@@ -562,11 +562,11 @@ is_since() {
 	printf '%s\n' "$1" "$KERNEL" | sort -V -C
 }
 
-# begin_exits COMM : until end_exits, the kernel traces the exits of tasks of that name, and their switches.
+# begin_exits COMM... : until end_exits, the kernel traces the exits of tasks of these names, and their switches.
 # Plain events of a task end in perf_event_exit_task(). Where probes are not allowed, the trace has the
 # tracepoint before it, which is right before it since Linux 6.16.
 begin_exits() {
-	local tracing=/sys/kernel/tracing probe=perf_test_$$ event
+	local tracing=/sys/kernel/tracing probe=perf_test_$$ event names
 	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing
 	exits=$tracing/instances/$probe
 	mkdir "$exits"
@@ -575,9 +575,11 @@ begin_exits() {
 		echo "r:$probe/perf_exited perf_event_exit_task" >>$tracing/kprobe_events
 		exit_events=("$probe/perf_exit" "$probe/perf_exited")
 	fi
-	echo "prev_comm == \"$1\"" >"$exits/events/sched/sched_switch/filter"
+	names=$(printf ' || comm == "%s"' "$@")
+	names=${names# || }
+	echo "${names//comm ==/prev_comm ==}" >"$exits/events/sched/sched_switch/filter"
 	for event in "${exit_events[@]}"; do
-		echo "comm == \"$1\"" >"$exits/events/$event/filter"
+		echo "$names" >"$exits/events/$event/filter"
 	done
 	for event in "${exit_events[@]}" sched/sched_switch; do
 		echo 1 >"$exits/events/$event/enable"

@@ -262,13 +262,14 @@ same() {
 }
 
 # alike PERCENT EVENT,... [OPTION...] COMMAND... : count these events shared and plainly in one session, to
-# $T/alike.out, and compare
+# $T/alike.out, and compare. Ends a trace of begin_exits.
 alike() {
 	local percent=$1 list=$2 events event
 	shift 2
 	with_shared "$list"
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/alike.out" -e "$events" "$@" \
 		>"$T/alike.err" 2>&1 3>&-
+	end_exits
 	clean "$T/alike.err"
 	echo "$*" >&2
 	for event in ${list//,/ }; do

@@ -167,5 +167,8 @@ dies_at() {
 }
 
 @test "the tests above kill at every existing step" {
-	diff <(grep -v " " "$BATS_TEST_DIRNAME/../data/steps") <(sort -u "$BATS_FILE_TMPDIR/steps")
+	local unreached='^$'
+	# Since 6.16 the leader sees the ends of tasks without a kprobe. 7 is the first later series that is tested.
+	! is_since 7 || unreached='^exit-event-made$'
+	diff <(grep -v " " "$BATS_TEST_DIRNAME/../data/steps" | grep -v "$unreached") <(sort -u "$BATS_FILE_TMPDIR/steps")
 }
