@@ -136,6 +136,13 @@ setup() {
 	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
 }
 
+@test "a file without an end is left out, and takes a bounded part of the memory" {
+	(ulimit -v 2000000; perf stat --metrics-file /dev/zero -x, --log-fd 4 -e page-faults:u true) \
+		2>"$BATS_TEST_TMPDIR/err" 4>"$BATS_TEST_TMPDIR/out"
+	diff - "$BATS_TEST_TMPDIR/err" <<<"perf stat: /dev/zero: File too large: the file is left out"
+	grep -qE '^[0-9]+,,page-faults:u,' "$BATS_TEST_TMPDIR/out"
+}
+
 @test "--metrics-file wins over PERF_METRICS_PATH, and that over shipped files" {
 	local file=$BATS_TEST_TMPDIR/other.json
 	echo '[ { "MetricName": "answer", "MetricExpr": "43 + 0 * page\\-faults" },

@@ -53,6 +53,9 @@ int read_exactly(int fd, void *data, size_t len, uint64_t at)
 	return done < 0 ? done : (size_t)done < len ? -EIO : 0;
 }
 
+/* The most that is read of one file: devices such as /dev/zero have no end. */
+#define MAX_FILE_BYTES (256 << 20)
+
 /* Read what is open as @fd, which it closes; otherwise as read_file(). */
 static char *read_and_close(int fd, size_t *len)
 {
@@ -69,8 +72,13 @@ static char *read_and_close(int fd, size_t *len)
 
 		if (used + 1 >= cap) {
 			size_t more = cap ? cap * 2 : 512;
-			char *grown = realloc(buf, more);
+			char *grown;
 
+			if (cap >= MAX_FILE_BYTES) {
+				errno = EFBIG;
+				return NULL;
+			}
+			grown = realloc(buf, more);
 			if (!grown) {
 				errno = ENOMEM;
 				return NULL;

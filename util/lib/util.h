@@ -57,7 +57,7 @@ int read_exactly(int fd, void *data, size_t len, uint64_t at);
  * @path: the file
  * @len: when not NULL, receives the length without the final NUL
  *
- * Return: its text, NUL-terminated, owned by the caller; NULL with errno set.
+ * Return: its text, NUL-terminated, owned by the caller; NULL with errno set: EFBIG from 256 MiB on.
  */
 char *read_file(const char *path, size_t *len);
 
