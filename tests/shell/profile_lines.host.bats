@@ -74,7 +74,7 @@ line_of() {
 	while read -r mangling type closure; do
 		(cd "$T" && RUSTC_BOOTSTRAP=1 rustc -g -O -C force-frame-pointers=yes -Z unstable-options \
 			-C symbol-mangling-version="$mangling" "$SOURCES/mix.rs")
-		profile --inline --lines -F 5000 --folded -- "$T/mix" 30000000 >"$T/folded"
+		profile --inline --lines -F 5000 --folded -- "$T/mix" 100000000 >"$T/folded"
 		type=${type#-}
 		grep -qF ";mix::sum$type::$closure (inlined) mix.rs:$(line_of 'turns(seed))');mix::turns$type (inlined) mix.rs:$(line_of 'turn(seed.into())');mix::turn (inlined) mix.rs:$(line_of 'black_box(all)');" "$T/folded"
 		grep -qE ";<mix::Square<u32> as mix::Shape>::area mix.rs:$(line_of 'black_box(i)')[; ]" "$T/folded"
