@@ -76,7 +76,8 @@ number() {
 
 @test "without --dump-maps no map is printed, and CSV has the samples" {
 	profile -x, -- blend 20000 >"$T/csv"
-	refute grep -q map "$T/csv"
+	# Functions such as do_mmap can be sampled.
+	refute grep -q '^# map ' "$T/csv"
 	grep -q '^cpu-clock,.*,blend,blend_b$' "$T/csv"
 }
 
