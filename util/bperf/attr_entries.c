@@ -13,9 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A pause between two holdings of the lock: sessions that wait have their turn. */
-#define TURN_US 1000
-
 /* --- reading --- */
 
 const __u8 *attr_entries__key(const struct attr_entries *entries, const struct attr_map *map,
@@ -105,7 +102,7 @@ static int take_turn(struct attr_map *map, bool waits, int nr_judged)
 		return 0;
 	if (nr_judged) {
 		attr_map__unlock(map);
-		usleep(TURN_US);
+		usleep(ATTR_MAP_TURN_US);
 	}
 	return attr_map__take(map, waits);
 }

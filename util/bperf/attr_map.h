@@ -34,6 +34,9 @@ struct perf_event_attr;
 /* How long a session waits for others in all, at its start, and again at its end. */
 #define ATTR_MAP_WAIT_MS 1000
 
+/* A pause between two holdings of a lock: sessions that wait have their turn. */
+#define ATTR_MAP_TURN_US 1000
+
 /* Value of the map; other implementations also read and write it. */
 struct attr_map_value {
 	__u32 link_id;

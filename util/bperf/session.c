@@ -34,9 +34,6 @@
 #define CLOSE_TRIES   8
 #define CLOSE_WAIT_US 100
 
-/* A pause between two holdings of a lock: sessions that wait have their turn. */
-#define TURN_US 1000
-
 /*
  * How long a session removes dead ones before it goes on: scopes, and then events, within the time of waiting for locks.
  * The rest is left to the next session.
@@ -141,7 +138,7 @@ static int repair_dead(struct bperf_leader *leader, bool waits)
 	int err = 0;
 
 	while (!err && note_dead(leader) && clock_ns() < end_ns) {
-		usleep(TURN_US);
+		usleep(ATTR_MAP_TURN_US);
 		err = attr_map__take(leader->attr_map, waits);
 		if (!err) {
 			session__repair(leader);
@@ -164,7 +161,7 @@ int session__repair_scopes(struct bperf_leader *leader, bool waits)
 		if (session < 0)
 			break;
 		if (nr)
-			usleep(TURN_US);
+			usleep(ATTR_MAP_TURN_US);
 		err = waits ? attr_map__lock_tasks(leader->attr_map) :
 			      attr_map__try_lock_tasks(leader->attr_map);
 		if (!err)
@@ -447,7 +444,7 @@ int session__leave(struct bperf_leader *leader)
 		has_left = registry__leave_some(leader->registry, &io, leader->session);
 		(void)session__unlock(leader, false); /* sessions that stay do it */
 		if (!has_left)
-			usleep(TURN_US);
+			usleep(ATTR_MAP_TURN_US);
 	}
 	if (err)
 		return err;
