@@ -250,9 +250,10 @@ static int prune(struct bperf_cmd *cmd)
 	if (err)
 		return STATUS_FAILED;
 	nr_pins = nr_pinned(cmd);
+	attr_map__expect(cmd->attr_map, "further dead entries stay");
 	err = prune_entries(cmd, &nr_entries);
 	if (err) {
-		if (err != -ETIMEDOUT)
+		if (err != -EINTR && err != -ETIMEDOUT && !msg__nr_errors())
 			pr_err("cannot prune %s: %s", cmd->path, strerror(-err));
 		return STATUS_FAILED;
 	}

@@ -261,6 +261,51 @@ followed_alone() {
 	nothing_left
 }
 
+# has_state PID LETTER : the kernel reports this state
+has_state() {
+	grep -q "^State:.$2" "/proc/$1/status"
+}
+
+# goes_on_to_end PID : continue it, wherever it stopped, and it has ended
+goes_on_to_end() {
+	! kill -CONT "$1"
+}
+
+@test "a command that saw pins half made leaves them when they are complete" {
+	# It waits for the lock that the session has while it pins.
+	local -x PERF_TEST_LOCK_MS=300000
+	background "$T/only.err" env PERF_TEST_STOP_AT=part-pinned perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
+		-v -x, -o "$T/only.csv" -a -e page-faults
+	only=$!
+	wait_for is_listed $only
+	wait_for grep -q poll "/proc/$only/wchan"
+	task
+	foreign one follow $FAULTS $task
+	wait_for grep -q "are served" "$T/only.err"
+	go
+	background "$T/prune" env PERF_TEST_STOP_AT=pins-sought perf bperf prune --bpf-attr-map "$ATTR_MAP"
+	prune=$!
+	wait_for has_state $prune T
+	kill -INT $only
+	wait_for has_state $only T
+	[ -n "$(pins)" ]
+	refute the_pin
+	kill -CONT $prune
+	wait_for has_state $prune S
+	wait_for goes_on_to_end $only # it stops at each part
+	wait $only || [ $? = 130 ]
+	wait $prune
+	cat "$T/prune" >&2
+	the_pin
+	go
+	task_ends
+	end $foreign_pid
+	followed_exactly one
+	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = \
+		"removed: 0 dead entries, 0 dead sessions, 1 pinned leaders" ]
+	nothing_left
+}
+
 @test "other users' pins, and pins of other objects than leaders, stay" {
 	followed_alone
 	pin=$(the_pin)

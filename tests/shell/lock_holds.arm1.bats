@@ -128,9 +128,10 @@ many_events() {
 # die_with EVENTS : the last session is killed, and its entries stay
 die_with() {
 	start_run dead -a -e "$1"
+	our_objects >"$T/objects"
 	kill -KILL "$run_pid"
 	wait "$run_pid" || :
-	wait_for refute grep -q on_switch <(/usr/sbin/bpftool prog show)
+	wait_for are_gone "$T/objects"
 }
 
 @test "perf bperf prune removes 250 dead entries, and looks at 250 living ones, in as short holds" {

@@ -10,7 +10,7 @@
 #include <linux/bpf.h>
 #include <sys/syscall.h>
 
-#define MAX_MAPS 64
+#define MAX_MAPS 512 /* a leader of 250 events has 263 */
 
 static const char *const progs[] = {"on_switch",      "on_sync",	"on_sample",
 				    "on_sample_gaps", "on_sample_sync", NULL};

@@ -184,6 +184,14 @@ static int look_at(const struct attr_map *map, __u32 id, struct pin_users *pin)
 	return pin->users.used ? look_again(pin) : -ENOMEM;
 }
 
+/* With the lock: another session can have completed the parts, and a program can have come. @err: of look_at() */
+static bool is_still_unused(const struct attr_map *map, __u32 id, int err, struct pin_users *pin)
+{
+	int fd __cleanup(close_fd) = err ? open_pin(map, id) : -1;
+
+	return err ? fd == -ENOENT : !look_again(pin) && !pin->users.nr;
+}
+
 /*
  * A look at all programs of the machine takes too long for the lock. With it, only those that came since need one. A
  * follower that is about to attach holds the protocol's lock.
@@ -195,7 +203,7 @@ static void remove_if_unused(struct attr_map *map, __u32 id, bool waits)
 
 	if ((err && err != -ENOENT) || pin.users.nr || attr_map__take(map, waits))
 		return;
-	if (attr_map__try_protocol(map) && (err || (!look_again(&pin) && !pin.users.nr)))
+	if (attr_map__try_protocol(map) && is_still_unused(map, id, err, &pin))
 		remove_pins(map, id);
 	attr_map__unlock(map);
 }
@@ -205,6 +213,7 @@ void foreign_pins__remove_unused(struct attr_map *map, bool waits)
 	__u32 *ids;
 	int nr;
 
+	crash_point__reach("pins-sought");
 	capability__raise_files();
 	nr = read_ids(map, &ids);
 	for (int i = 0; i < nr; i++)
