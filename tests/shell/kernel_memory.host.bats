@@ -171,6 +171,34 @@ private_bytes() {
 	wait_for no_leader
 }
 
+# late NAME OPTION... : a session that counts a pattern of cgroups, of which 999 come once it counts
+late() {
+	window "$@" --bpf-counters -e "$events" -I 500 --for-each-cgroup "glob:$name/*"
+	tell "$1" enable
+	mkdir "$top"/{2..1000}
+	wait_for grep -q "$name/1000," "$T/$1.out"
+	late=$(private_bytes "$1")
+	finish "$1"
+	rmdir "$top"/{2..1000}
+}
+
+@test "cgroups that come while a session counts take as little memory as those at its start" {
+	local events late one nr
+	nr=$(getconf _NPROCESSORS_CONF)
+	[ "$(nproc)" = "$nr" ] && [ "$nr" -gt 1 ] || skip_or_fail "one CPU, or some are offline"
+	make_top
+	mkdir "$top/1"
+	events=page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
+	export PERF_TEST_MAX_VALUES=$((1024 * 1024 * nr / 256))
+	late one -C 0
+	one=$late
+	late all -a
+	# By CPU each value takes 100 bytes, on each CPU but one.
+	echo "$one, $late" >&2
+	[ $((late - one)) -lt $((1000 * 8 * 100 * (nr - 1) / 2)) ]
+	wait_for no_leader
+}
+
 # is_about TERM BYTES : what is not per CPU has the kernel's own part of each map, which differs by 2 % between releases
 is_about() {
 	in_range "$2" $(($1 * 98 / 100)) $(($1 * 102 / 100))

@@ -164,7 +164,8 @@ static void ask_witness(const struct doubt *doubt, long *lost, long *gained)
 			   &events) != 6 ||
 		    !concerns(doubt, pid, comm))
 			continue;
-		*(strcmp(what, "lost") ? gained : lost) += events;
+		/* lost, unborn, gained */
+		*(strcmp(what, "gained") ? lost : gained) += events;
 	}
 	if (file)
 		fclose(file);

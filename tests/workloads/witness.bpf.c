@@ -4,7 +4,7 @@
  * some tasks. Such a hidden switch shows at the next visible one: the kernel has counted more than one
  * switch since the visible switch before. The time and the events between the two belong to unknown tasks.
  * The same machine may hide the release of a task, which happens in any other task. Then the release is
- * missing.
+ * missing. If it hides the birth of a task, nobody follows the task.
  */
 #include <linux/bpf.h>
 
@@ -33,6 +33,7 @@ struct task_struct {
 	__s32 pid;
 	int tgid;
 	char comm[16];
+	__u64 start_time;
 	struct css_set *cgroups;
 };
 
@@ -72,6 +73,20 @@ struct shares lost SEC(".maps");
 /* The most that came after a hidden switch took the CPU from each next. Readers charge that to it. */
 struct shares gained SEC(".maps");
 
+/* The work of each prev whose birth was hidden, or that of the task that it was born of. Nobody could follow it. */
+struct shares unborn SEC(".maps");
+
+/* When each task was born, by thread id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, WITNESS_LIVING);
+} born SEC(".maps");
+
+/* The time of the first visible switch. Births are visible then. */
+__u64 since;
+
 /* Threads that have ended and have not been released since, by thread id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -109,6 +124,32 @@ static __always_inline void add(void *map, struct witness_who *who, __u64 ns, __
 	__sync_fetch_and_add(&share->events, nr_events);
 }
 
+static __always_inline int is_unborn(struct task_struct *task)
+{
+	__u64 start = BPF_CORE_READ(task, start_time), *begin;
+	__u32 pid = BPF_CORE_READ(task, pid);
+
+	if (!since || start < since || !pid)
+		return 0;
+	begin = bpf_map_lookup_elem(&born, &pid);
+	return !begin || *begin != start;
+}
+
+/* The first of the programs, so that it is attached before switches are visible. */
+SEC("raw_tp/sched_wakeup_new")
+int on_birth(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u64 start = BPF_CORE_READ(task, start_time);
+	__u32 pid = BPF_CORE_READ(task, pid), zero = 0;
+	struct witness_cpu *cpu = bpf_map_lookup_elem(&cpus, &zero);
+
+	if (!is_unborn((void *)bpf_get_current_task()) &&
+	    bpf_map_update_elem(&born, &pid, &start, BPF_ANY) && cpu)
+		cpu->dropped++;
+	return 0;
+}
+
 SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -138,7 +179,12 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		identify(prev, &who);
 		add(&lost, &who, ns, nr_events, cpu);
 		add(&gained, &cpu->next, ns, nr_events, cpu);
+	} else if (cpu->seen && is_unborn(prev)) {
+		identify(prev, &who);
+		add(&unborn, &who, now - cpu->ns, value.counter - cpu->events, cpu);
 	}
+	if (!since)
+		since = now;
 	identify(next, &who);
 	cpu->next = who;
 	cpu->ns = now;
@@ -169,5 +215,6 @@ int on_free(struct bpf_raw_tracepoint_args *ctx)
 	__u32 pid = BPF_CORE_READ(task, pid);
 
 	bpf_map_delete_elem(&dead, &pid);
+	bpf_map_delete_elem(&born, &pid);
 	return 0;
 }

@@ -11,6 +11,8 @@
  *						reader at switches misses at most so much of it
  *	gained PID CGROUP COMM HIDDEN NS EVENTS	the part of that work that began with this process: a
  *						reader at switches charges it at most so much too much
+ *	unborn PID CGROUP COMM SLICES NS EVENTS	what else this process did, whose birth was hidden, or that of
+ *						the process that made it: nobody can have followed it
  *	unreleased PID CGROUP COMM 1		a thread of this process has ended, and its release was
  *						hidden, or is still to come
  *
@@ -149,7 +151,7 @@ static void print_dead(int map)
 int main(int argc, char **argv)
 {
 	int nr_cpus = libbpf_num_possible_cpus(), sig;
-	struct bpf_link *links[3] = {NULL};
+	struct bpf_link *links[4] = {NULL};
 	struct bpf_program *program;
 	struct bpf_object *object;
 	int nr = 0;
@@ -182,6 +184,7 @@ int main(int argc, char **argv)
 	print_cpus(map_of(object, "cpus"), nr_cpus);
 	print_shares("lost", map_of(object, "lost"));
 	print_shares("gained", map_of(object, "gained"));
+	print_shares("unborn", map_of(object, "unborn"));
 	print_dead(map_of(object, "dead"));
 	return 0;
 }

@@ -6,8 +6,9 @@
 
 #include <linux/types.h>
 
-#define WITNESS_TASKS 16384
-#define WITNESS_DEAD  65536 /* threads that have ended and wait for their release */
+#define WITNESS_TASKS  16384
+#define WITNESS_LIVING 65536 /* threads that were born since the begin */
+#define WITNESS_DEAD   65536 /* threads that have ended and wait for their release */
 
 /* A process at a switch. After an exec or a move to another cgroup, it is another one. */
 struct witness_who {

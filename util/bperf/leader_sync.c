@@ -149,11 +149,14 @@ static bool is_up_to_date(const struct bperf_leader *leader, int cpu)
 int leader_sync__changed_cgroups(struct bperf_leader *leader)
 {
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
+		__u32 *scope_set = &leader->cpus[cpu].scope_set[SCOPE_SET_CGROUP];
+		__u32 last = __atomic_load_n(scope_set, __ATOMIC_ACQUIRE);
 		int err = is_up_to_date(leader, cpu) ? 0 : sync_cgroup(leader, cpu);
 
-		/* An offline CPU runs nothing, and does not begin with what it was last in. */
+		/* An offline CPU runs nothing, and does not begin with what it was last in. It can be online by now. */
 		if (err == -ENXIO)
-			leader->cpus[cpu].scope_set[SCOPE_SET_CGROUP] = 0;
+			__atomic_compare_exchange_n(scope_set, &last, 0, false, __ATOMIC_ACQ_REL,
+						    __ATOMIC_ACQUIRE);
 		else if (err)
 			return err;
 	}

@@ -63,11 +63,20 @@ static uint64_t wanted(const struct sample_account *account)
 	return account->counted > left_out ? account->counted - left_out : 0;
 }
 
+static double percent(uint64_t weight, uint64_t all)
+{
+	return all ? 100.0 * weight / all : 0;
+}
+
+/* All percentages but those of what is left out add up to 100: they are of the first line's count. */
+static double percent_of_count(const struct sample_account *account, uint64_t weight)
+{
+	return percent(weight, wanted(account));
+}
+
 double account__share(const struct sample_account *account)
 {
-	uint64_t all = wanted(account);
-
-	return all ? 100.0 * account->kept.weight / all : 0;
+	return percent_of_count(account, account->kept.weight);
 }
 
 char *account__group_digits(uint64_t number, char *buf)
@@ -116,9 +125,15 @@ static void print_share(FILE *out, const struct evsel *evsel, const struct sampl
 		evsel__is_clock(evsel) ? " msec" : "");
 }
 
-static double percent_of_count(const struct sample_account *account, uint64_t weight)
+static void print_left_out(FILE *out, const char *what, const struct sample_account *account,
+			   const struct sample_sum *sum)
 {
-	return account->counted ? 100.0 * weight / account->counted : 0;
+	char nr[32];
+
+	if (sum->nr || sum->weight)
+		fprintf(out, "# left out: %s: %s sample%s, %.1f %% of all that was counted\n", what,
+			account__group_digits(sum->nr, nr), plural(sum->nr),
+			percent(sum->weight, account->counted));
 }
 
 static void print_sum(FILE *out, const char *what, const struct sample_account *account,
@@ -186,10 +201,7 @@ static const char *excluded_modes(const struct evsel *evsel)
 
 static void print_mode(FILE *out, const struct evsel *evsel, const struct sample_account *account)
 {
-	char what[64];
-
-	snprintf(what, sizeof(what), "left out: %s", excluded_modes(evsel));
-	print_sum(out, what, account, &account->mode);
+	print_left_out(out, excluded_modes(evsel), account, &account->mode);
 	if (account->unseen)
 		fprintf(out, "# %s (not permitted to sample), or lost: %.1f %% of the count\n",
 			excluded_modes(evsel), percent_of_count(account, account->unseen));
@@ -201,17 +213,16 @@ static void print_mode(FILE *out, const struct evsel *evsel, const struct sample
 /* Part of a period on each CPU, which no sample stands for yet. A line only if it can be seen in the first one. */
 static void print_thinned(FILE *out, const struct sample_account *account)
 {
-	double percent = percent_of_count(account, account->thinned);
+	double rest = percent_of_count(account, account->thinned);
 
-	if (percent >= 0.05)
-		fprintf(out, "# not enough for another sample yet: %.1f %% of the count\n",
-			percent);
+	if (rest >= 0.05)
+		fprintf(out, "# not enough for another sample yet: %.1f %% of the count\n", rest);
 }
 
 void account__print_text(FILE *out, const struct evsel *evsel, const struct sample_account *account)
 {
 	print_share(out, evsel, account);
-	print_sum(out, "left out: the idle task", account, &account->idle);
+	print_left_out(out, "the idle task", account, &account->idle);
 	print_mode(out, evsel, account);
 	print_thinned(out, account);
 	print_losses(out, evsel, account);

@@ -10,6 +10,7 @@
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/run/stat_run.h"
+#include "util/target/cgroup_list.h"
 #include "util/target/target_cpus.h"
 
 #include <errno.h>
@@ -239,19 +240,23 @@ static int check_breakdown(struct stat_run *run)
 
 /*
  * A session that prints sums of all CPUs keeps the counts of cgroups by CPU, as long as these are few. So counts of
- * events that took turns can be scaled by CPU. Each value takes 100 bytes.
+ * events that took turns can be scaled by CPU. Each value takes 100 bytes. Where new cgroups are counted, that many are
+ * reckoned with.
  */
-#define MAX_VALUES (1 << 20)
+#define MAX_VALUES	 (1 << 20)
+#define EXPECTED_CGROUPS 1024
 
 static bool has_too_many_values(const struct stat_run *run)
 {
-	uint64_t nr = 0;
+	const struct cgroup_list *cgroups = run->plan.cgroups;
+	uint64_t nr = 0, nr_come;
 	struct evsel *evsel;
 	int i;
 
 	evlist__for_each(run->plan.evlist, evsel, i)
 		nr += evsel->share && evsel->cgroup ? evsel->cpus->nr : 0;
-	return nr > crash_point__setting(CRASH_MAX_VALUES, MAX_VALUES);
+	nr_come = cgroups && cgroups->follows && cgroups->nr ? EXPECTED_CGROUPS / cgroups->nr : 0;
+	return nr + nr * nr_come > crash_point__setting(CRASH_MAX_VALUES, MAX_VALUES);
 }
 
 static int find_cpus(const struct target *target, struct cpumap **cpus)
