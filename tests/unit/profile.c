@@ -742,6 +742,8 @@ static void test_a_loss_has_the_reasons_that_its_event_can_have(void **state __u
 		{PERF_TYPE_RAW, 8, SAMPLE_LOST_TIMER, "its interrupt was late"},
 		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, SAMPLE_LOST_BLIND,
 		 "the kernel took no sample (beside other BPF programs)"},
+		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, SAMPLE_LOST_TIMER,
+		 "the kernel took no sample"},
 		{PERF_TYPE_BREAKPOINT, 0, SAMPLE_LOST_BLIND,
 		 "the kernel took no sample (beside other BPF programs)"},
 	};

@@ -61,6 +61,8 @@ static void add_account(struct samples *samples, const char *line)
 		samples->weight += member_of(line, losses[i], "weight");
 		samples->lost += member_of(line, losses[i], "samples");
 	}
+	/* The rest of a report's count. Faults have no timer: the kernel counted them, and took no sample. */
+	samples->lost += member_of(line, "timer", "samples");
 }
 
 static bool has_pid(const struct session *s, pid_t pid)

@@ -30,11 +30,13 @@ static const char *text_of(enum sample_loss loss, const struct evsel *evsel)
 		return loss == SAMPLE_LOST_TIMER ?
 			       "its timer was late" :
 			       "the kernel took no sample (beside other BPF programs, or its timer was late)";
-	if (loss == SAMPLE_LOST_TIMER)
-		return "its interrupt was late";
 	if (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_BREAKPOINT)
-		return "the kernel took no sample (beside other BPF programs)";
-	return "the kernel took no sample (beside other BPF programs, or its interrupt was late)";
+		return loss == SAMPLE_LOST_TIMER ?
+			       "the kernel took no sample" :
+			       "the kernel took no sample (beside other BPF programs)";
+	return loss == SAMPLE_LOST_TIMER ?
+		       "its interrupt was late" :
+		       "the kernel took no sample (beside other BPF programs, or its interrupt was late)";
 }
 
 /* All members are counts, but for the period. */
