@@ -111,7 +111,7 @@ static int open_shared(struct bperf_cmd *cmd, bool only_looks)
 	const uid_t *trusted = cmd->settings.trusted;
 	int err;
 
-	if (access(cmd->path, F_OK) && errno == ENOENT)
+	if (*cmd->path && access(cmd->path, F_OK) && errno == ENOENT)
 		return 1;
 	if (!is_permitted())
 		return -EPERM;

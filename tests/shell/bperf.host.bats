@@ -463,6 +463,8 @@ stops_in() {
 	refused 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP.x" -a -e cs true \
 		<<<"perf stat: cannot share events: cannot open the attr map $ATTR_MAP.x: Operation not permitted (the BPF file system takes no name with a dot in it)"
 	[ ! -e /tmp/no_map_lock ]
+	fails_with 1 "perf bperf: cannot share events through '': not on a BPF file system (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)" \
+		perf bperf list --bpf-attr-map ""
 }
 
 @test "without privileges, perf names the missing ones and leaves nothing" {
