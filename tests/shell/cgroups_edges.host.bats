@@ -217,7 +217,7 @@ read_later() {
 	ulimit -n 40
 	refused 1 setpriv --bounding-set=-sys_resource perf stat -a -e cs,page-faults \
 		--for-each-cgroup "glob:$name/w*" true <<-EOF
-	perf stat: counting by cgroup needs $((20 * 2 * $(nproc))) descriptors (cgroups: 20, events of each on each CPU), but the limit is 40 (raise it with ulimit -n, or count with --bpf-counters)
+	perf stat: counting by cgroup needs $(((20 * 2 + 1) * $(nproc))) descriptors (cgroups: 20, events of each on each CPU, and one more on each CPU), but the limit is 40 (raise it with ulimit -n, or count with --bpf-counters)
 	EOF
 }
 

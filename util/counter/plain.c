@@ -289,10 +289,10 @@ static bool is_to_open(const struct counter *self, const struct evsel *evsel)
 	       (!evsel->cgroup || evsel->cgroup->state != CGROUP_FREE);
 }
 
-/* Check the limit first: each event of each cgroup needs a descriptor for each online CPU. */
+/* Check the limit first: each event of each cgroup needs a descriptor for each online CPU, and so do their times. */
 static int reserve(struct counter *self)
 {
-	unsigned long nr = 0, nr_cgroups = 0, limit = 0;
+	unsigned long nr = 0, nr_cgroups = 0, nr_times, limit = 0;
 	struct plain *plain = to_plain(self);
 	const struct cgroup *last = NULL;
 	struct cpumap *online = cpumap__online();
@@ -306,11 +306,12 @@ static int reserve(struct counter *self)
 		nr_cgroups += evsel->cgroup != last;
 		last = evsel->cgroup;
 	}
+	nr_times = online && !plain->times.nr ? online->nr : 0;
 	cpumap__delete(online);
-	err = nr ? perf_event__reserve(nr, &limit) : 0;
+	err = nr ? perf_event__reserve(nr + nr_times, &limit) : 0;
 	if (err == -EMFILE && !plain->has_warned)
-		pr_err("counting by cgroup needs %lu descriptors (cgroups: %lu, events of each on each CPU), but the limit is %lu (raise it with ulimit -n, or count with --bpf-counters)",
-		       nr, nr_cgroups, limit);
+		pr_err("counting by cgroup needs %lu descriptors (cgroups: %lu, events of each on each CPU, and one more on each CPU), but the limit is %lu (raise it with ulimit -n, or count with --bpf-counters)",
+		       nr + nr_times, nr_cgroups, limit);
 	plain->has_warned |= err == -EMFILE;
 	return err;
 }

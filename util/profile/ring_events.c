@@ -274,7 +274,9 @@ static int reserve(struct ring_events *ring, const struct ring_request *request)
 	int nr_cgroups = request->options->nr_cgroups;
 	unsigned long nr_targets = request->threads ? request->threads->nr : nr_cgroups;
 	unsigned long nr_each = (nr_targets ? nr_targets : 1) * ring->cpus->nr;
-	unsigned long nr = nr_each * request->events->nr, limit = 0;
+	/* The times of cgroups need an event on each CPU. */
+	unsigned long nr = nr_each * request->events->nr + (nr_cgroups ? ring->cpus->nr : 0);
+	unsigned long limit = 0;
 	int err;
 
 	ring->lacks_ids = perf_event__reserve(nr + nr_each, &limit);
