@@ -14,6 +14,7 @@ struct elf_description {
 	uint16_t is_64bit;
 	uint32_t has_symtab;  /* the full symbol table */
 	uint32_t has_lines;   /* debug information */
+	uint32_t has_no_code; /* a debug file: the code is elsewhere */
 	uint32_t link_crc;    /* checksum of the debug file that debug_link names */
 	char debug_link[256]; /* the name of the debug file, without a directory; empty: none */
 	/* A file with debug information that several files share: its path and build id. */

@@ -112,6 +112,19 @@ static void describe_machine(Elf *elf, struct elf_description *file)
 	file->is_64bit = head.e_ident[EI_CLASS] == ELFCLASS64;
 }
 
+/* Debug files of objcopy have no sizes of segments, those of eu-strip the sizes of the program. */
+static bool has_no_code(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR)
+			return header.sh_type == SHT_NOBITS;
+	}
+	return false;
+}
+
 int elf_symbols__describe(int fd, struct elf_description *file)
 {
 	Elf *elf = elf_file__open(fd, ELF_C_READ);
@@ -126,6 +139,7 @@ int elf_symbols__describe(int fd, struct elf_description *file)
 	(void)elf_getshdrstrndx(elf, &names); /* without it sections have no names */
 	while ((section = elf_nextscn(elf, section)))
 		describe_section(elf, names, section, file);
+	file->has_no_code = has_no_code(elf);
 	elf_end(elf);
 	return 0;
 }
@@ -418,19 +432,6 @@ int elf_symbols__add(int fd, struct symbol_table *table)
 	}
 	elf_end(elf);
 	return table->has_failed ? -ENOMEM : 0;
-}
-
-/* Debug files of objcopy have no sizes of segments, those of eu-strip the sizes of the program. */
-static bool has_no_code(Elf *elf)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-
-	while ((section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR)
-			return header.sh_type == SHT_NOBITS;
-	}
-	return false;
 }
 
 static int add_segment(struct elf_segments *segments, const GElf_Phdr *header, bool is_debug_file)

@@ -85,16 +85,16 @@ static void find_debug_file(const struct image_files *files, struct image *image
 }
 
 /* Return: a descriptor if the file has this build id; otherwise it is closed, and -errno. */
-static int check_id(const struct image_files *files, int fd, const struct build_id *id)
+static int check_id(const struct image_files *files, int fd, const struct build_id *id,
+		    struct elf_description *file)
 {
-	struct elf_description file;
 	bool is_debug_file;
 	int err;
 
 	if (fd < 0)
 		return fd;
-	err = symbol_process__describe(files->reader, fd, -1, &file, &is_debug_file);
-	if (!err && id->len && build_id__are_equal(&file.id, id))
+	err = symbol_process__describe(files->reader, fd, -1, file, &is_debug_file);
+	if (!err && id->len && build_id__are_equal(&file->id, id))
 		return fd;
 	close(fd);
 	return err ? err : -ENOENT;
@@ -105,18 +105,19 @@ static void find_alt_file(const struct image_files *files, struct image *image)
 {
 	int fd = image->debug_fd >= 0 ? image->debug_fd : image->fd;
 	char *by_id __cleanup(free_ptr) = NULL;
-	struct elf_description file;
+	struct elf_description file, alt;
 	bool is_debug_file;
 
 	if (symbol_process__describe(files->reader, fd, -1, &file, &is_debug_file))
 		return;
 	by_id = build_id__debug_path(&file.alt_id);
-	image->alt_fd = by_id ? check_id(files, open_debug(image, by_id), &file.alt_id) : -1;
+	image->alt_fd = by_id ? check_id(files, open_debug(image, by_id), &file.alt_id, &alt) : -1;
 	if (image->alt_fd < 0 && *file.alt_link == '/')
-		image->alt_fd = check_id(files, open_debug(image, file.alt_link), &file.alt_id);
+		image->alt_fd =
+			check_id(files, open_debug(image, file.alt_link), &file.alt_id, &alt);
 	if (image->alt_fd < 0 && files->debuginfod)
 		image->alt_fd = check_id(files, debuginfod__fetch(files->debuginfod, &file.alt_id),
-					 &file.alt_id);
+					 &file.alt_id, &alt);
 	if (image->alt_fd < 0)
 		image->alt_fd = -1;
 }
@@ -143,26 +144,43 @@ static int describe(const struct image_files *files, struct image *image)
 	return 0;
 }
 
+/* Return: a descriptor of the file with the build id of the sampled one, or -errno */
+static int find_by_id(const struct image_files *files, const struct image *image,
+		      struct elf_description *file)
+{
+	const struct build_id *id = &image->sampled_id;
+	char *path __cleanup(free_ptr) = build_id__debug_path(id);
+	int fd = path ? check_id(files, open_debug(image, path), id, file) : -ENOENT;
+
+	if (fd < 0 && path && files->debuginfod)
+		fd = check_id(files, debuginfod__fetch(files->debuginfod, id), id, file);
+	/* Places in a debug file are known by the only mapping. */
+	if (fd >= 0 && file->has_no_code && image->is_split) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
 /*
- * The file has gone, cannot be read, or another one is at its path. The debug file has the names and lines.
+ * The file has gone, cannot be read, or another one is at its path. The debug file has the names and lines. A
+ * whole copy of the program can be there instead.
  * Return: 0 or @err.
  */
 static int open_debug_instead(const struct image_files *files, struct image *image, int err)
 {
-	const struct build_id *id = &image->sampled_id;
-	char *path __cleanup(free_ptr) = image->is_split ? NULL : build_id__debug_path(id);
-	int fd = path ? check_id(files, open_debug(image, path), id) : -ENOENT;
+	struct elf_description file;
+	int fd = find_by_id(files, image, &file);
 
-	if (fd < 0 && path && files->debuginfod)
-		fd = check_id(files, debuginfod__fetch(files->debuginfod, id), id);
 	/* Readers of the profile must not take the file at the path, either. */
-	if (id->len)
-		image->build_id = *id;
+	if (image->sampled_id.len)
+		image->build_id = image->sampled_id;
 	if (fd < 0)
 		return err;
 	image__close(image);
 	image->fd = fd;
-	image->is_debug_file = image->is_described = true;
+	image->is_debug_file = file.has_no_code;
+	image->is_described = true;
 	if (files->has_debug_files)
 		find_alt_file(files, image);
 	return 0;
