@@ -109,7 +109,7 @@ level_units() {
 #
 # Equal to the last digit: columns in front, units, names, shares, "<not counted>". In the windows cgroup, one-cpu
 # and process, both programs count the same work, so counts and run times are also equal. Tolerances above 0:
-#	clocks			as measured: see slack_of_process and slack_of_cgroup
+#	clocks			as measured: see clock_slack
 #	rates			counts by clocks: as much as the clocks, and 0.1 % for the last of three digits
 #	CPUs utilized, interval, elapsed, variance
 #	the times of --table	any number: each program has a start and an end of its own
@@ -171,41 +171,23 @@ clocks() {
 		.["counter-value"]] | @tsv' "$1" | awk '{ print $1 "/" ++seen[$1] "\t" $2 }' | sort
 }
 
-# slack_of_process : print by how much clocks of a process may differ, and by how much in percent. The slack is that
-# of the row in which the sessions first and last differ most.
-slack_of_process() {
-	join -t $'\t' <(clocks "$BATS_TEST_TMPDIR/first") <(clocks "$BATS_TEST_TMPDIR/last") | awk -F '\t' '
-		{
-			d = $2 > $3 ? $2 - $3 : $3 - $2
-			low = $2 < $3 ? $2 : $3
-			most = d > most ? d : most
-			percent = low && 100 * d / low > percent ? 100 * d / low : percent
-		}
-		END { print most + 0, percent + 0 }'
-}
-
-# slack_of_cgroup : as slack_of_process, for clocks of a cgroup. An interrupt in the middle of a pass over all events
-# moves some clocks by more than first and last differ. The clock of the session inner, of the process, runs from
-# after the starting pass to before the stopping pass. So the clock of first is longer by at least all starting
-# passes, and that of last by all stopping ones. Two events of any place differ by at most the longer.
-slack_of_cgroup() {
-	{ for name in inner first last; do clocks "$BATS_TEST_TMPDIR/$name"; done
-	clocks "$BATS_TEST_TMPDIR/theirs.json"; } | awk -F '\t' '
-		NR == 1 { inner = $2 }
-		NR == 2 || NR == 3 { most = $2 - inner > most ? $2 - inner : most }
-		NR > 3 && $2 + 0 && (!low || $2 < low) { low = $2 }
-		END { print most + 0, low ? 100 * most / low : 0 }'
-}
-
 # clock_slack WINDOW : print by how much clocks may differ: in milliseconds, and in percent of the clock. Each event
-# reads the clock at its own moment of a switch, in the order in which the events were opened. The sessions first
-# and last of Debian's perf were opened before and after all others.
+# starts and stops at its own moment of a switch, in passes over all events in the order in which they were opened. An
+# interrupt can be in the middle of any pass. The sessions first and last were opened before and after all others.
+# The witness surrounds both passes or is surrounded by them: a process's clock starts after those of its cgroup, and
+# stops before them. Its clock differs from that of first or last by at least all starting passes, and from the
+# other by at least all stopping ones. Two events of any place differ by at most the longer.
 clock_slack() {
 	case $1 in
-	cgroup | one-cpu) slack_of_cgroup ;;
-	process) slack_of_process ;;
-	*) echo "0 0" ;;
+	cgroup | one-cpu | process) ;;
+	*) echo "0 0"; return ;;
 	esac
+	{ for name in witness first last; do clocks "$BATS_TEST_TMPDIR/$name"; done
+	clocks "$BATS_TEST_TMPDIR/theirs.json"; } | awk -F '\t' '
+		NR == 1 { witness = $2 }
+		NR == 2 || NR == 3 { d = $2 > witness ? $2 - witness : witness - $2; most = d > most ? d : most }
+		NR > 3 && $2 + 0 && (!low || $2 < low) { low = $2 }
+		END { print most + 0, low ? 100 * most / low : 0 }'
 }
 
 # keyed : make a unique key ROW/KEY/N of each record, and sort by it. Rows of threads are known by the thread,
@@ -270,26 +252,29 @@ have_begun() {
 	done
 }
 
-# witness NAME ARGUMENT... : start a session of Debian's perf with these arguments in the place of $arguments
+# witness NAME ARGUMENT... : start a session of Debian's perf that counts cpu-clock for what these arguments name
 witness() {
 	local name=$1
 	shift
-	local arguments=("$@" "${waiting[@]}")
+	local arguments=(-e cpu-clock "$@" "${waiting[@]}")
 	start_session "$name" "$DEBIAN_PERF" -j && have_begun 1
 }
 
-# count_roam ARGUMENT... : run sessions with $arguments, and the sessions first and last with ARGUMENT...
-# roam works once while all of them count, and sleeps at their ends.
+of_process() { witness "$1" -p "$roam"; }
+of_cgroup() { witness "$1" -a -G "$name"; }
+
+# count_roam KIND OTHER : run sessions with $arguments, those of clock_slack of the same kind, and the witness of the
+# other kind. roam works once while all of them count, and sleeps at their ends.
 count_roam() {
 	local sessions=() pid
 	# Each session has a command that reports when counting has begun, and waits.
 	local waiting=(-- bash -c "echo begun >&$begun && read -r -u $go")
-	witness inner -p "$roam" -e cpu-clock || return
-	witness first "$@" || return
+	"of_$2" witness || return
+	"of_$1" first || return
 	arguments+=("${waiting[@]}")
 	both start_session || return
 	have_begun $((${#sessions[@]} - 2)) || return
-	witness last "$@" || return
+	"of_$1" last || return
 	echo work >&"$roam_in"
 	wait_for roam_sleeps "done" $((++rounds)) || return
 	for pid in "${sessions[@]}"; do echo end; done >&"$go"
@@ -335,9 +320,9 @@ compare_rows() {
 	return $failed
 }
 
-find_in_cgroup() { count_roam -a -e cpu-clock -G "$name" && all_differing "$1"; }
+find_in_cgroup() { count_roam cgroup process && all_differing "$1"; }
 find_in_one-cpu() { find_in_cgroup "$1"; }
-find_in_process() { count_roam "${arguments[@]}" && all_differing "$1"; }
+find_in_process() { count_roam process cgroup && all_differing "$1"; }
 find_in_cpus() { find_in_process "$1"; }
 find_in_command() { count_command && all_differing "$1"; }
 
