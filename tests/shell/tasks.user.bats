@@ -129,13 +129,10 @@ while_counting() {
 	done
 }
 
-@test "perf waits for a process with threads without polling them" {
-	local out=$BATS_TEST_TMPDIR/out target perf before status=0
-	"$WORKLOADS/sleepers" 20 >"$BATS_TEST_TMPDIR/ready" 3>&- &
-	target=$!
-	jobs_started+=("$target")
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
-	background "$out" perf stat -p $target -x, -e dummy:u
+# waits_unwoken OPTION ID : a session of $target with this option sleeps until the target ends
+waits_unwoken() {
+	local out=$BATS_TEST_TMPDIR/out perf before status=0
+	background "$out" perf stat "$1" "$2" -x, -e dummy:u
 	perf=$!
 	is_waiting() { [ "$(cat /proc/$perf/comm)" = perf ] && grep -q poll /proc/$perf/wchan; }
 	wait_for is_waiting
@@ -147,6 +144,25 @@ while_counting() {
 	wait $perf || status=$?
 	[ "$status" = 0 ]
 	grep -q '^0,,dummy:u,' "$out"
+}
+
+# begin_sleepers : start a process, $target, with threads; $thread is one that leads no process
+begin_sleepers() {
+	"$WORKLOADS/sleepers" 20 >"$BATS_TEST_TMPDIR/ready" 3>&- &
+	target=$!
+	jobs_started+=("$target")
+	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	thread=$(find "/proc/$target/task" -mindepth 1 -maxdepth 1 ! -name "$target" -printf '%f\n' -quit)
+}
+
+@test "perf waits for a process with threads, or for one thread, without polling" {
+	local target thread kernel
+	begin_sleepers
+	waits_unwoken -p $target
+	IFS=. read -r -a kernel < <(uname -r)
+	[ $((kernel[0] * 1000 + kernel[1])) -ge 6009 ] || skip "older than Linux 6.9: threads have no descriptors"
+	begin_sleepers
+	waits_unwoken -t "$thread"
 }
 
 @test "--per-thread has a row for each thread, and -t counts one" {

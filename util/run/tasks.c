@@ -8,6 +8,7 @@
 #include "util/target/thread_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,19 @@ int stat_pass__find_threads(struct stat_pass *pass)
 	return err;
 }
 
+/* From linux/pidfd.h, since Linux 6.9: the end of a thread that leads no process. */
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
+/* A process of thousands of threads needs one descriptor, that of the process. */
+static int open_pidfd(const struct target *target, pid_t tid)
+{
+	int fd = syscall(SYS_pidfd_open, tid, 0);
+
+	return fd < 0 && target->tid_list ? syscall(SYS_pidfd_open, tid, PIDFD_THREAD) : fd;
+}
+
 /* Wait on the workload alone if there is one, otherwise on every task of the target. */
 int stat_pass__watch_tasks(struct stat_pass *pass)
 {
@@ -91,8 +105,8 @@ int stat_pass__watch_tasks(struct stat_pass *pass)
 		return -ENOMEM;
 	pass->nr_waits = threads->nr;
 	for (int i = 0; i < threads->nr; i++) {
-		/* pidfd_open() fails for non-leader threads; they are polled. */
-		pass->waits[i].fd = syscall(SYS_pidfd_open, threads->thread[i].tid, 0);
+		/* Without a descriptor they are polled. */
+		pass->waits[i].fd = open_pidfd(target, threads->thread[i].tid);
 		pass->waits[i].events = POLLIN;
 	}
 	return 0;
@@ -139,7 +153,7 @@ int stat_pass__task_fd(const struct stat_pass *pass)
 	return -1;
 }
 
-/* A pidfd is readable only after the last thread of its process has ended. */
+/* The pidfd of a process is readable only after its last thread has ended. */
 bool stat_pass__needs_polling(const struct stat_pass *pass)
 {
 	return (pass->workload.pid || pass->nr_waits) && stat_pass__task_fd(pass) < 0;
