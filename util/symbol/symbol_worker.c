@@ -398,7 +398,7 @@ static int put_splits(struct worker *worker, const struct source *source)
 static void show_unit(struct worker *worker, const struct source *source, uint64_t position,
 		      uint64_t *last)
 {
-	struct {
+	struct __attribute__((packed)) { /* the size of the head may be no multiple of 8 */
 		struct symbol_reply head;
 		uint64_t id;
 	} packet = {.head = {.seq = worker->request.head.seq, .kind = SYMBOL_REPLY_UNIT}};
