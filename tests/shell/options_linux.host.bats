@@ -225,8 +225,9 @@ notices() {
 
 @test "the comparison allows clocks as much as two of Debian's perf differ" {
 	local line='{"counter-value" : "%s", "unit" : "msec", "event" : "cpu-clock", "event-runtime" : 1411547}\n' ours
+	printf "$line" 1.350 | tee "$T/witness" >"$T/theirs.json"
 	printf "$line" 1.352 >"$T/first"
-	printf "$line" 1.350 >"$T/last"
+	printf "$line" 1.351 >"$T/last"
 	for ours in 1.350 1.352; do
 		[ -z "$(differing json <(printf "$line" $ours) <(printf "$line" 1.351) process)" ]
 		[ -z "$(differing json <(printf "$line" 1.352) <(printf "$line" 1.350) process)" ]

@@ -94,16 +94,19 @@ stream() {
 }
 
 @test "wrong numbers in shared memory neither crash nor block sessions" {
-	local seconds=${SCRIBBLE_SECONDS:-20} n pids=() scribbler failed=0
+	local seconds=${SCRIBBLE_SECONDS:-20} seed=${SCRIBBLE_SEED:-1} n pids=() failed=0
 	export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
-	background "$T/words" "$WORKLOADS/scribble" "$ATTR_MAP" "$seconds" "${SCRIBBLE_SEED:-1}"
-	scribbler=$!
 	for n in 1 2 3; do
 		stream "$n" 2>"$T/err.$n" 3>&- &
 		pids+=($!)
 		jobs_started+=($!)
 	done
-	wait "$scribbler"
+	# once, but a machine that is busy otherwise needs it more often
+	touch "$T/done"
+	for n in 1 2 3 4 5; do
+		"$WORKLOADS/scribble" "$ATTR_MAP" "$seconds" "$((seed + n - 1))" >>"$T/words" 3>&-
+		[ "$(wc -l <"$T/done")" -lt 10 ] || break
+	done
 	touch "$T/over"
 	for n in "${!pids[@]}"; do
 		wait "${pids[n]}" || { cat "$T/err.$((n + 1))" >&2; failed=1; }
@@ -112,5 +115,5 @@ stream() {
 	sort "$T/done" | uniq -c >&2
 	[ $failed = 0 ]
 	[ "$(wc -l <"$T/done")" -ge 10 ]
-	[ "$(sed -n 's/ words in .*//p' "$T/words")" -gt 10000 ]
+	[ "$(awk '{ sum += $1 } END { print sum }' "$T/words")" -gt 10000 ]
 }
