@@ -141,8 +141,8 @@ requirements() {
 }
 
 # count_beside OPTIONS PID : our perf and Debian's count the same process at the same time. by_ours and by_theirs are
-# their outputs, without running times. Another run of a program can have faults more: pages around one that faults are
-# mapped as well, but none that others have locked, and who was interrupted can have a page from the kernel.
+# their outputs, without running times. Another run of a program can have faults more. Pages around one that faults are
+# mapped as well, but none that others have locked. A task that was interrupted can have a page from the kernel.
 count_beside() {
 	local perf name pids=() begun go
 	local T=$BATS_TEST_TMPDIR
@@ -178,9 +178,9 @@ count_beside() {
 		"-e {faults,minor-faults:k}" "-e dummy,1:2,1:5:u,faults"; do
 		bash -c "read -r _ <&$work && exec '$WORKLOADS/faults' 640" 3>&- &
 		faults=$!
-		jobs_started+=($faults)
+		jobs_started+=("$faults")
 		wait_for grep -q pipe "/proc/$faults/wchan"
-		count_beside "$options" $faults
+		count_beside "$options" "$faults"
 		echo "$options"
 		diff -u "$T/by_theirs" "$T/by_ours"
 		[ "$(sed -nE 's/^([0-9]+),.*faults.*/\1/p' "$T/by_ours" | sort -rn | head -n 1)" -ge 640 ]
