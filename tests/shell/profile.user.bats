@@ -49,6 +49,18 @@ wrong() {
 		invalid "'sched:sched_switch' cannot be sampled: the kernel cannot run our program at samples of tracepoints (count them with perf stat)" \
 			-e sched:sched_switch
 	fi
+	invalid "'cpu-clock/period=5000/' cannot be sampled: 'period' has no effect here: give -c, which holds for all events" \
+		-e cpu-clock/period=5000/
+}
+
+@test "an event that is listed twice is refused, by whatever name" {
+	invalid "'faults' is listed twice" -e page-faults,cpu-clock,faults
+	invalid "'cs:u' is listed twice" --no-bpf -e cs:u,cs,cs:u
+}
+
+@test "terms that perf does not have are refused in the name of the command" {
+	perf profile -e cs/freq=5/ true 2>&1 | grep -qF "'freq' is not usable in 'perf profile'"
+	perf top -e cs/freq=5/ 2>&1 | grep -qF "'freq' is not usable in 'perf top'"
 }
 
 @test "sort keys that do not exist are named" {

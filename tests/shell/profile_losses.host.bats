@@ -19,7 +19,7 @@ own() {
 # read stands for more
 adds_up() {
 	jq -s -e '[.[] | .account // empty] | last | . as $all |
-		([.weight, .idle.weight, .mode.weight, .other.weight, .thinned, .unseen, .refused, .lost[].weight] | add) as $sum |
+		([.weight, .idle.weight, .mode.weight, .other.weight, .elsewhere.weight, .thinned, .unseen, .refused, .lost[].weight] | add) as $sum |
 		$all.counted > 0 and $sum >= $all.counted * 0.995 and $sum <= $all.counted * 1.005' "$T/json" >/dev/null ||
 		{ grep '"account"' "$T/json" >&2; return 1; }
 }
@@ -52,6 +52,18 @@ ran_for() {
 		# No program hides these samples.
 		[ "$(account lost.blind.samples)" = 0 ]
 	done
+}
+
+@test "weights of software events are what they counted, by frequency and by period" {
+	background /dev/null sh -c 'while :; do faults 1000; done'
+	# The kernel's periods are not those that have passed.
+	perf profile --no-bpf -j -e page-faults -F 500 -a -- faults 100000 >"$T/json"
+	adds_up
+	in_range "$(account weight)" 100000 "$(account counted)"
+	perf profile --no-bpf -j -e page-faults -c 100 -- faults 20000 >"$T/json"
+	[ $(($(account samples) * 100)) = "$(account weight)" ]
+	[ $(($(account weight) + $(account thinned))) = "$(account counted)" ]
+	in_range "$(account weight)" 19900 21000
 }
 
 @test "tasks that end before their first sample are a part of the count" {

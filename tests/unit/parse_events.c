@@ -14,6 +14,7 @@
 #include "util/event/evlist.h"
 #include "util/event/parse_events.h"
 #include "util/host/cpumap.h"
+#include "util/lib/msg.h"
 
 /* Return: a text of a list of events, one event after the other, groups in braces. */
 static char *dump(const struct evlist *list)
@@ -720,5 +721,6 @@ int main(void)
 
 	setenv("TRACEFS_PATH", tracefs, 1);
 	free(tracefs);
+	msg__init("perf stat");
 	return cmocka_run_group_tests_name("parse_events", tests, NULL, NULL);
 }

@@ -67,9 +67,26 @@ const char *profile_events__why_not(const struct evsel *evsel)
 		return "the kernel cannot run our program at samples of tracepoints (count them with perf stat)";
 	if (is_pmu(evsel, "kprobe") || is_pmu(evsel, "uprobe"))
 		return "the kernel cannot run our program at samples of probes (count them with perf stat)";
+	if (evsel->has_period)
+		return "'period' has no effect here: give -c, which holds for all events";
 	if (evsel->pmu && evsel->pmu->is_uncore)
 		return "its PMU counts for several CPUs together and cannot tell what runs";
 	return NULL;
+}
+
+/* Return: whether an event before this one is the same, whatever it is called. */
+static bool is_twin(const struct evlist *events, int idx)
+{
+	const struct evsel *evsel = events->evsels[idx];
+
+	for (int i = 0; i < idx; i++) {
+		const struct evsel *other = events->evsels[i];
+
+		if (!memcmp(&other->attr, &evsel->attr, sizeof(evsel->attr)) &&
+		    !memcmp(other->more_config, evsel->more_config, sizeof(evsel->more_config)))
+			return true;
+	}
+	return false;
 }
 
 int profile_events__check(struct profile_cmd *cmd)
@@ -86,6 +103,9 @@ int profile_events__check(struct profile_cmd *cmd)
 
 			pr_err("'%s' cannot be sampled: %s", evsel->name,
 			       renamed ? renamed : reason);
+			err = -EINVAL;
+		} else if (is_twin(events, i)) {
+			pr_err("'%s' is listed twice", evsel->name);
 			err = -EINVAL;
 		} else if (evsel__is_leader(evsel) && evsel->nr_members > 1) {
 			pr_warn("groups are not sampled together: '%s' and its members are single events",

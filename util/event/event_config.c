@@ -214,6 +214,16 @@ static int add_cpus(struct applying *a, const struct event_term *term)
 	return 0;
 }
 
+static int refuse_term(struct applying *a, const struct event_term *term)
+{
+	char *command __cleanup(free_ptr) = program__rename(msg__prefix());
+
+	return parse_error__set(
+		a->err, term->column,
+		command ? xasprintf("'%s' is not usable in '%s'", term->name, command) : NULL,
+		NULL);
+}
+
 static int apply_general(struct applying *a, const struct event_term *term, enum general which)
 {
 	struct event_config *config = a->config;
@@ -239,14 +249,13 @@ static int apply_general(struct applying *a, const struct event_term *term, enum
 		config->percore = value;
 		return err;
 	case GENERAL_SAMPLING:
-		return parse_error__set(
-			a->err, term->column,
-			xasprintf("'%s' is not usable in '%s stat'", term->name, program__name()),
-			NULL);
+		return refuse_term(a, term);
 	default:
 		break;
 	}
 	err = need_number(a, term, &value);
+	if (which == GENERAL_PERIOD)
+		config->has_period = true;
 	if (err || which == GENERAL_PERIOD)
 		return err;
 	if (which == GENERAL_LEGACY_HARDWARE || which == GENERAL_LEGACY_CACHE) {

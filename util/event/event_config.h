@@ -26,6 +26,7 @@ struct event_config {
 	const struct pmu_event *event;		    /* the first named event of the PMU, or NULL */
 	const struct pmu_event *unit_of, *scale_of; /* events that unit and scale come from */
 	bool per_pkg, snapshot, percore;
+	bool has_period;     /* period=, which means nothing to a count */
 	bool legacy;	     /* a generic name: type and config do not need the PMU */
 	bool is_raw;	     /* config was a number: its bits may be in no format */
 	bool cpus_given;     /* cpu= */

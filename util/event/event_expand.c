@@ -78,6 +78,7 @@ static int fill_evsel(struct evsel *evsel, const struct event_config *config)
 	evsel->per_pkg = config->per_pkg;
 	evsel->snapshot = config->snapshot;
 	evsel->percore = config->percore;
+	evsel->has_period = config->has_period;
 	evsel->legacy = config->legacy;
 	evsel->named = config->name != NULL;
 	if (copy_string(&evsel->metric_id, config->metric_id) ||

@@ -77,8 +77,9 @@ struct evsel {
 	bool per_pkg;		 /* count once per package and die */
 	bool snapshot;		 /* gauge: intervals print the value, not the difference */
 	bool percore;
-	bool share; /* modifier b */
-	bool weak;  /* of a group leader: open members singly if the kernel refuses the group */
+	bool has_period; /* period= was given, which nothing heeds */
+	bool share;	 /* modifier b */
+	bool weak; /* of a group leader: open members singly if the kernel refuses the group */
 	bool is_latency;	    /* modifier R: a latency, not a count; never opened */
 	bool keep_ungrouped;	    /* modifier X: keep out of PMU regrouping */
 	bool levels_given;	    /* u, k or h was typed */

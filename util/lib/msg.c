@@ -36,6 +36,11 @@ void msg__init(const char *prefix)
 	msg_prefix = prefix;
 }
 
+const char *msg__prefix(void)
+{
+	return msg_prefix;
+}
+
 void msg__set_verbose(int level)
 {
 	msg_level = level > msg_least_level ? level : msg_least_level;

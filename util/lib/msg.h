@@ -16,6 +16,9 @@
  */
 void msg__init(const char *prefix);
 
+/** msg__prefix() - the prefix, with the word perf; borrowed */
+const char *msg__prefix(void);
+
 /** msg__set_verbose() - how often -v was given; pr_verbose() and pr_debug() depend on it */
 void msg__set_verbose(int level);
 int msg__verbose(void);

@@ -4,7 +4,9 @@
 #include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/symbol/kernel_names.h"
 #include "util/symbol/symbol_ranges.h"
+#include "util/symbol/symbols.h"
 #include "util/target/target.h"
 
 #include <ctype.h>
@@ -167,7 +169,8 @@ static int find_name(struct profile_ranges *ranges, const struct symbols *symbol
 	return symbol_ranges__processes(symbols, &code, &ranges->found);
 }
 
-static int report_missing(const char *text, bool is_everybody, pid_t workload)
+static int report_missing(const struct symbols *symbols, const char *text, bool is_everybody,
+			  pid_t workload)
 {
 	const char *where =
 		is_everybody ?
@@ -176,7 +179,12 @@ static int report_missing(const char *text, bool is_everybody, pid_t workload)
 			"nothing of this name in the kernel and in the program of the command (libraries are not mapped yet: use -p)" :
 			"nothing of this name in the kernel and in the files of the target";
 
-	pr_err("--range %s: %s", text, where);
+	if (symbols__hides_kernel(symbols) && !strchr(text, ':'))
+		pr_err("--range %s: no such function in a program, and those of the kernel are hidden (" KERNEL_NAMES_REMEDY
+		       ")",
+		       text);
+	else
+		pr_err("--range %s: %s", text, where);
 	return -EINVAL;
 }
 
@@ -192,7 +200,7 @@ static int find_user(struct profile_ranges *ranges, const struct symbols *symbol
 		if (nr < 0)
 			return nr;
 		if (!nr)
-			return report_missing(text, is_everybody, workload);
+			return report_missing(symbols, text, is_everybody, workload);
 		ranges->names[i].is_found = true;
 	}
 	address_ranges__sort(&ranges->found);

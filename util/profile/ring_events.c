@@ -58,6 +58,8 @@ static void fill_attr(const struct ring_events *ring, const struct ring_request 
 	attr->exclude_callchain_kernel = !has_kernel;
 	attr->exclude_callchain_user = !has_user;
 	attr->freq = options->rate_kind == SAMPLE_BY_FREQ;
+	if (attr->freq)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	attr->sample_freq = options->rate;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 			    (ring->lacks_lost ? 0 : FORMAT_LOST);
@@ -86,7 +88,8 @@ static bool ask_less(struct ring_events *ring, struct evsel *evsel,
 		ring->hides_modes = true;
 		return true;
 	}
-	return !evsel__exclude_kernel(evsel);
+	/* Without both modes it would count nothing. */
+	return !evsel->attr.exclude_user && !evsel__exclude_kernel(evsel);
 }
 
 static int open_fd(struct ring_events *ring, const struct ring_request *request, int event,
@@ -234,12 +237,49 @@ static int open_cgroup(struct ring_events *ring, const struct ring_request *requ
 	return fd < 0 ? 0 : open_instance(ring, request, &instance);
 }
 
-static int open_all(struct ring_events *ring, const struct ring_request *request)
+static bool is_below(const struct cgroup *cgroup, const struct cgroup *other)
+{
+	size_t len = strlen(other->dir);
+
+	return !strncmp(cgroup->dir, other->dir, len) && cgroup->dir[len] == '/';
+}
+
+/* Return: whether the events of another cgroup of the list have all samples of this one. */
+static bool has_ancestor(const struct sampler_options *options, int idx)
+{
+	const struct cgroup *cgroup = options->cgroups[idx];
+
+	for (int i = 0; i < options->nr_cgroups; i++) {
+		if (is_below(cgroup, options->cgroups[i]) ||
+		    (i < idx && cgroup->id == options->cgroups[i]->id))
+			return true;
+	}
+	return false;
+}
+
+static int open_cgroups(struct ring_events *ring, const struct ring_request *request)
 {
 	const struct sampler_options *options = request->options;
 	const struct instance all = {.pid = -1};
 	int err = 0;
 
+	for (int i = 0; i < options->nr_cgroups && !err; i++) {
+		if (has_ancestor(options, i))
+			continue;
+		err = cgroup__is_root(options->cgroups[i]) ?
+			      open_instance(ring, request, &all) :
+			      open_cgroup(ring, request, options->cgroups[i]);
+	}
+	return err;
+}
+
+static int open_all(struct ring_events *ring, const struct ring_request *request)
+{
+	const struct instance all = {.pid = -1};
+	int err = 0;
+
+	if (request->options->nr_cgroups)
+		return open_cgroups(ring, request);
 	if (request->threads) {
 		for (int i = 0; i < request->threads->nr && !err; i++) {
 			const struct instance thread = {.pid = request->threads->thread[i].tid};
@@ -248,11 +288,7 @@ static int open_all(struct ring_events *ring, const struct ring_request *request
 		}
 		return err;
 	}
-	for (int i = 0; i < options->nr_cgroups && !err; i++)
-		err = cgroup__is_root(options->cgroups[i]) ?
-			      open_instance(ring, request, &all) :
-			      open_cgroup(ring, request, options->cgroups[i]);
-	return err || options->nr_cgroups ? err : open_instance(ring, request, &all);
+	return open_instance(ring, request, &all);
 }
 
 static void report_refusal(const struct ring_request *request)

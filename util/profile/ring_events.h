@@ -15,10 +15,13 @@ struct cpumap;
 struct evlist;
 struct thread_map;
 
-/* The fields of every sample and record, in this order; ADDR, CALLCHAIN and CGROUP only where needed. */
+/*
+ * The fields of every sample and record, in this order. Where they are needed, ADDR comes behind TIME, and PERIOD,
+ * CALLCHAIN and CGROUP come last. Software events with PERIOD sample each occurrence, whatever their fixed period is.
+ */
 #define RING_SAMPLE_TYPE                                                                           \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+	 PERF_SAMPLE_CPU)
 
 /* In place of a position in the evlist: an event that counts nothing, and delivers build ids of mapped files. */
 #define RING_BUILD_IDS INT32_MAX

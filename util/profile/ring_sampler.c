@@ -35,6 +35,17 @@ struct record {
 	bool has_build_id;
 };
 
+/*
+ * The count of an event between two collections, and how many samples stand for it. In frequency mode software events
+ * sample with periods that are not those that have passed (page-faults on 6.18: up to 17 times the count).
+ */
+struct batch {
+	bool is_needed;
+	uint64_t counted; /* at the last collection */
+	uint64_t part; /* for the samples of this one; without samples for those of the next one */
+	uint64_t nr, nr_taken;
+};
+
 struct ring_sampler {
 	struct ring_events ring;
 	struct symbols *symbols;
@@ -42,6 +53,7 @@ struct ring_sampler {
 	struct comm_cache comms;
 	struct prio_cache prios;
 	struct sample_account *accounts; /* without the counts */
+	struct batch *batches;		 /* of each event */
 	uint64_t nr_forks;		 /* tasks that the sampled ones made */
 	uint32_t key;
 	uint64_t rate; /* 0: by period */
@@ -117,7 +129,7 @@ static int read_sample(const struct ring_sampler *sampler, const struct perf_eve
 		entry->addr = byte_reader__u64(&reader) & ~0ULL << sampler->addr_bits;
 	entry->cpu = byte_reader__u32(&reader);
 	byte_reader__u32(&reader);
-	entry->weight = byte_reader__u64(&reader);
+	entry->weight = sampler->period ? sampler->period : byte_reader__u64(&reader);
 	*single = (struct sample_single){time_ns, entry->weight};
 	entry->singles = single;
 	entry->nr_singles = 1;
@@ -139,6 +151,55 @@ static int read_sample(const struct ring_sampler *sampler, const struct perf_eve
 		entry->cgroup = byte_reader__u64(&reader);
 	return reader.is_short || !id ? -1 : id_map__get(&sampler->ring.by_id, id);
 }
+
+/* --- weights of software events --- */
+
+static bool is_sample_of(const struct ring_sampler *sampler, int i, int event)
+{
+	const struct perf_event_header *record =
+		(const void *)(sampler->records.data + sampler->order[i].at);
+	uint64_t id;
+
+	memcpy(&id, record + 1, sizeof(id));
+	return record->type == PERF_RECORD_SAMPLE && id_map__get(&sampler->ring.by_id, id) == event;
+}
+
+/* All records have been read. */
+static void begin_batch(struct ring_sampler *sampler, int event)
+{
+	struct batch *batch = &sampler->batches[event];
+
+	batch->nr = batch->nr_taken = 0;
+	for (int i = 0; i < sampler->nr; i++)
+		batch->nr += is_sample_of(sampler, i, event);
+}
+
+/* Add what was counted before the records are read. */
+static void count_batch(struct ring_sampler *sampler, int event)
+{
+	struct batch *batch = &sampler->batches[event];
+	struct ring_count count;
+
+	/* The last collection gave it to its samples. */
+	if (batch->nr)
+		batch->part = 0;
+	ring_events__read(&sampler->ring, event, &count);
+	if (count.counted <= batch->counted)
+		return;
+	batch->part += count.counted - batch->counted;
+	batch->counted = count.counted;
+}
+
+/* Return: the next sample's share. All shares together are the part. */
+static uint64_t next_share(struct batch *batch)
+{
+	uint64_t share = batch->part / batch->nr;
+
+	share += batch->nr_taken++ < batch->part % batch->nr;
+	return share;
+}
+
+/* --- entries --- */
 
 static void add(struct sample_sum *sum, const struct sample_entry *entry)
 {
@@ -184,6 +245,8 @@ static int take_sample(struct ring_sampler *sampler, const struct perf_event_hea
 	if (event < 0)
 		return 0;
 	entry.event = event;
+	if (sampler->batches[event].is_needed)
+		entry.weight = single.weight = next_share(&sampler->batches[event]);
 	account = &sampler->accounts[event];
 	left_out = sum_of_left_out(sampler, sampler->events->evsels[event], &entry, account);
 	if (left_out) {
@@ -335,6 +398,10 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 {
 	int err = 0;
 
+	for (int event = 0; event < sampler->events->nr; event++) {
+		if (sampler->batches[event].is_needed)
+			count_batch(sampler, event);
+	}
 	prio_cache__begin(&sampler->prios);
 	sampler->records.len = 0;
 	sampler->nr = 0;
@@ -344,6 +411,10 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 		sampler->unpaired = -1;
 		if (sampler->ring.rings[i].page)
 			err = perf_ring__take(&sampler->ring.rings[i], keep, sampler);
+	}
+	for (int event = 0; event < sampler->events->nr; event++) {
+		if (sampler->batches[event].is_needed)
+			begin_batch(sampler, event);
 	}
 	if (sampler->nr)
 		qsort(sampler->order, sampler->nr, sizeof(*sampler->order), compare_times);
@@ -392,7 +463,13 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->period = options->rate_kind == SAMPLE_BY_PERIOD ? options->rate : 0;
 	sampler->has_prog = options->prog_fd;
 	sampler->accounts = calloc(events->nr, sizeof(*sampler->accounts));
-	err = sampler->accounts ? ring_events__open(&sampler->ring, &request) : -ENOMEM;
+	sampler->batches = calloc(events->nr, sizeof(*sampler->batches));
+	err = sampler->accounts && sampler->batches ? ring_events__open(&sampler->ring, &request) :
+						      -ENOMEM;
+	for (int i = 0; i < events->nr && !err; i++)
+		sampler->batches[i].is_needed =
+			sampler->rate && events->evsels[i]->attr.type == PERF_TYPE_SOFTWARE &&
+			!evsel__is_clock(events->evsels[i]);
 	if (!err && !threads)
 		err = note_all_names(sampler);
 	if (err) {
@@ -413,6 +490,7 @@ void ring_sampler__delete(struct ring_sampler *sampler)
 	byte_buffer__clear(&sampler->records);
 	free(sampler->order);
 	free(sampler->accounts);
+	free(sampler->batches);
 	free(sampler);
 }
 
@@ -512,8 +590,12 @@ void ring_sampler__account(const struct ring_sampler *sampler, int event,
 	ring_events__read(&sampler->ring, event, &count);
 	*account = sampler->accounts[event];
 	/* The next account has the samples that arrived in the meantime, with their part of the count. */
-	pending = pending_of(sampler, event);
-	account->counted = count.counted > pending ? count.counted - pending : 0;
+	if (sampler->batches[event].is_needed) {
+		account->counted = sampler->batches[event].counted;
+	} else {
+		pending = pending_of(sampler, event);
+		account->counted = count.counted > pending ? count.counted - pending : 0;
+	}
 	account->failed_reads = count.failed;
 	account->lost[SAMPLE_LOST_LATE].nr += count.lost;
 	/* The event of a task and a CPU is enabled also while the task runs on another CPU. */

@@ -41,7 +41,7 @@ void ring_sampler__set_ranges(struct ring_sampler *sampler, const struct address
 /** ring_sampler__collect() - as sampler__collect() */
 int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx);
 
-/** ring_sampler__collect_ms() - as sampler__collect_ms() */
+/** ring_sampler__collect_ms() - the time after which the buffers may be full at the sampled rate */
 int ring_sampler__collect_ms(const struct ring_sampler *sampler);
 
 /** ring_sampler__account() - as sampler__account() */

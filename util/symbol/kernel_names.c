@@ -24,12 +24,13 @@ void kernel_names__clear(struct kernel_names *names)
 /* Warn when the first function of the kernel has no name: profiles of user space need none. */
 static void warn_if_hidden(struct kernel_names *names)
 {
-	if (names->is_hidden)
-		pr_warn("functions of the kernel have no names: their addresses are hidden (run as root, or set kernel.kptr_restrict=0 and kernel.perf_event_paranoid=1)");
+	if (names->is_hidden && !names->has_warned)
+		pr_warn("functions of the kernel have no names: their addresses are hidden (" KERNEL_NAMES_REMEDY
+			")");
 	else if (names->err)
 		pr_warn("functions of the kernel have no names: %s/kallsyms: %s", procfs_root(),
 			strerror(-names->err));
-	names->is_hidden = false;
+	names->has_warned = true;
 	names->err = 0;
 }
 

@@ -163,6 +163,11 @@ const struct symbol_table *symbols__kernel(const struct symbols *symbols)
 	return &symbols->kernel.table;
 }
 
+bool symbols__hides_kernel(const struct symbols *symbols)
+{
+	return symbols->kernel.is_hidden;
+}
+
 struct symbol_process *symbols__reader(const struct symbols *symbols)
 {
 	return symbols->files.reader;

@@ -184,6 +184,9 @@ int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, si
 const struct symbol_table *symbols__kernel(const struct symbols *symbols);
 struct symbol_process *symbols__reader(const struct symbols *symbols);
 
+/** symbols__hides_kernel() - whether this user may not see where the kernel's functions are: KERNEL_NAMES_REMEDY */
+bool symbols__hides_kernel(const struct symbols *symbols);
+
 /** symbols__start_reader() - the same process, which names from elsewhere start first; NULL with errno */
 struct symbol_process *symbols__start_reader(struct symbols *symbols);
 
