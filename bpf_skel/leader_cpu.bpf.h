@@ -2,25 +2,10 @@
 #ifndef PERF_BPF_LEADER_CPU_H
 #define PERF_BPF_LEADER_CPU_H
 
-/* Part of the leader's objects, not a header: one CPU, with its events, state and wakeups. */
-#include "leader_events.bpf.h"
+/* Part of the leader's objects, not a header: one CPU, with its events and state. */
+#include "leader_wakeups.bpf.h"
 
 const volatile __u32 nr_cpus = 1;
-
-/*
- * Wakeups: a change needs the attention of a session. The contents mean nothing. Programs write
- * it, and the session that looks first empties it.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1); /* a page, set before load */
-} wakeups SEC(".maps");
-
-static __always_inline void wake_sessions(__u32 *any)
-{
-	/* A full buffer has wakeups that no session has handled yet. */
-	(void)bpf_ringbuf_output(&wakeups, any, sizeof(*any), BPF_RB_FORCE_WAKEUP);
-}
 
 /*
  * Begin to change a CPU's state, where another program may interrupt this one. Programs nest

@@ -2,7 +2,7 @@
 /*
  * Sampling: on_sample runs at each overflow of a sampling event, and counts the sample in the tables of
  * all sessions that want it. util/sample/sample_object.c loads it, with the leader's maps in place of
- * those in leader_events.bpf.h and leader_scopes.bpf.h.
+ * those in leader_events.bpf.h, leader_scopes.bpf.h and leader_wakeups.bpf.h.
  *
  * on_sample can run in an NMI, between any two instructions of other programs. It only looks up elements of
  * arrays and writes memory that no other program writes. The kernel drops overflows that occur while
@@ -15,6 +15,7 @@
 #include "kernel_types.bpf.h"
 #include "leader_events.bpf.h"
 #include "leader_scopes.bpf.h"
+#include "leader_wakeups.bpf.h"
 #include "sample.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -662,6 +663,10 @@ int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
 	sync.here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 	if (!sync.here)
 		return 0;
+	if (ops & SAMPLE_WAKE) {
+		wake_sessions(&cpu);
+		return done;
+	}
 	if (ops & SAMPLE_CLOSE) {
 		bpf_loop(MAX_SAMPLE_SLOTS, sync_slot, &sync, 0);
 		return done;

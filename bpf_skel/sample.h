@@ -277,6 +277,7 @@ struct sample_plan {
 #define SAMPLE_READ  0x04 /* read the slots of the mask into its table */
 #define SAMPLE_ON    0x08
 #define SAMPLE_CLOSE 0x10 /* add the last reading of the slots to their bases */
+#define SAMPLE_WAKE  0x20 /* wake all sessions: rates rise. Nothing else of these */
 
 /* on_sample_sync returns it besides 1: on_sample_gaps can be loaded. */
 #define SAMPLE_SEES_GAPS 2

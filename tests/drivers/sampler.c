@@ -182,6 +182,7 @@ static void print_account(const struct sampler *sampler, int event)
 	print_sum(event, "idle", account.idle);
 	print_sum(event, "mode", account.mode);
 	print_sum(event, "other", account.other);
+	print_sum(event, "elsewhere", account.elsewhere);
 	print_sum(event, "truncated", account.truncated);
 	print_sum(event, "unreadable", account.unreadable);
 	for (int i = 0; i < NR_SAMPLE_LOSSES; i++)
@@ -217,8 +218,7 @@ static void print_interval(struct driver *driver, const struct sampler *sampler)
 /* Return: whether it goes on. */
 static bool wait_for(struct driver *driver, struct sampler *sampler, uint64_t end_ns)
 {
-	uint64_t now_ns = clock_ns(),
-		 until_ns = now_ns + sampler__collect_ms(sampler) * NSEC_PER_MSEC;
+	uint64_t now_ns = clock_ns(), until_ns = now_ns + sampler__look_ms(sampler) * NSEC_PER_MSEC;
 
 	while (!stopped && now_ns < until_ns && now_ns < end_ns) {
 		if (driver->workload.pid && workload__wait(&driver->workload, false))

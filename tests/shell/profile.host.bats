@@ -11,6 +11,7 @@ load profile
 
 teardown() {
 	remove_top
+	[ -z "${public-}" ] || rm -r "$public"
 	[ ! -d "$T/cgroups" ] || umount "$T/cgroups"
 	end_jobs
 	remove_map
@@ -715,4 +716,94 @@ has_no_children() {
 	wait_for grep -qx stacks "/proc/$!/comm"
 	profile -g -F 1000 -p $! -j -- ran 0.05 $! >"$T/json" 2>"$T/err"
 	refute grep -q 'one frame' "$T/err"
+}
+
+@test "the tasks of a cgroup below another one of the list are sampled once" {
+	local way pid before
+	make_top
+	mkdir "$top/a"
+	spin 1000000000000 &
+	pid=$!
+	jobs_started+=("$pid")
+	echo "$pid" >"$top/a/cgroup.procs"
+	for way in --bpf --no-bpf; do
+		before=$(cut -d ' ' -f 1 "/proc/$pid/schedstat")
+		perf profile $way --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 1000 -s cgroup -j \
+			--for-each-cgroup "$name,$name/a,$name" -- ran 0.3 $pid >"$T/json"
+		# The process alone has run there.
+		in_range "$(account "$T/json" 'weight')" 200000000 $(($(cut -d ' ' -f 1 "/proc/$pid/schedstat") - before + 10000000))
+		[ "$(jq -s -r 'map(.cgroup // empty) | unique | join(" ")' "$T/json")" = "$name/a" ]
+	done
+}
+
+@test "what an ordinary user may not see has a line that says so" {
+	publish "$(command -v perf)"
+	set_until_end /proc/sys/kernel/perf_event_paranoid 2
+	set_until_end /proc/sys/kernel/kptr_restrict 1
+	cd "$public"
+	refused 22 as_nobody ./perf profile -e cpu-clock --range vfs_read true <<<"\
+perf profile: --range vfs_read: no such function in a program, and those of the kernel are hidden (run as root, or set kernel.kptr_restrict=0 and kernel.perf_event_paranoid=1)"
+	# Without the kernel's part nothing would be left.
+	refused 1 as_nobody ./perf profile -e page-faults:k true <<<"\
+perf profile: 'page-faults:k': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 1 (now 2)"
+}
+
+# rate_is NS... : the slots that are taken have events of this period, 0 for none, on all CPUs
+rate_is() {
+	[ "$(slots | awk '{ for (i = 4; i <= NF; i++) print $i }' | sort -u)" = "$(printf '%s\n' "$@")" ]
+}
+
+@test "a session that is disabled lets others sample at their own rate" {
+	local slow
+	start_sampler slow -q -a -F 100 cpu-clock
+	slow=$sampler_pid
+	open_control fast
+	background "$T/fast" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -F 1000 -D -1 -j \
+		--control "fifo:$T/fast.ctl,$T/fast.ack"
+	tell fast ping
+	rate_is 1000000
+	# It is enabled at its own rate, again and again.
+	for _ in 1 2; do
+		wait_for rate_is 10000000
+		tell fast enable
+		rate_is 1000000
+		sleep 0.2
+		tell fast disable
+	done
+	tell fast stop
+	wait $!
+	end_sampler "$slow"
+	grep '^{' "$T/fast" >"$T/json"
+	# 0.4 seconds of two CPUs
+	in_range "$(account "$T/json" samples)" 600 100000
+	in_range "$(account "$T/json" share)" 90 100.5
+	adds_up "$T/slow"
+}
+
+@test "a session that is disabled for long has no events" {
+	open_control only
+	background "$T/only" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -F 1000 -D -1 -j \
+		--control "fifo:$T/only.ctl,$T/only.ack"
+	tell only ping
+	wait_for rate_is 0
+	tell only enable
+	rate_is 1000000
+	tell only stop
+	wait $!
+}
+
+@test "a session whose reader does not read has no events any more" {
+	local full report
+	mkfifo "$T/report"
+	exec {full}<>"$T/report"
+	timeout 1 dd if=/dev/zero bs=4096 count=1000 status=none >&"$full" || :
+	background "$T/err" bash -c 'exec perf profile --bpf-attr-map "$0" -a -e cpu-clock -F 1000 --timeout 200 >"$1"' \
+		"$ATTR_MAP" "$T/report"
+	report=$!
+	wait_for slots_are "0 1 1 1000000$(printf ' 1000000%.0s' $(seq 2 "$(getconf _NPROCESSORS_CONF)"))"
+	wait_for no_sessions
+	# It waits, and has not ended.
+	wait_for grep -q pipe "/proc/$report/wchan"
+	exec {full}>&-
+	kill -KILL "$report"
 }

@@ -82,7 +82,7 @@ stands_for() {
 		for n in 25000000 500000000; do
 			profile $way -e instructions -F 99 -- spin $n >"$T/json"
 			jq -s -e 'map(.account // empty) | last | .counted as $all |
-				[.weight, .thinned, .other.weight, .lost[].weight] | add |
+				[.weight, .thinned, .other.weight, .elsewhere.weight, .lost[].weight] | add |
 				. > $all * 0.995 and . < $all * 1.005' "$T/json" || { grep '"account"' "$T/json"; return 1; }
 		done
 	done
@@ -118,4 +118,30 @@ stands_for() {
 perf profile: L1-dcache-loads cannot be sampled: The L1-dcache-loads event is not supported."
 	refused 1 perf profile --no-bpf -e L1-dcache-loads -c 100003 true <<<"\
 perf profile: The L1-dcache-loads event is not supported."
+}
+
+@test "a session keeps all its stacks beside a faster one, whichever began first" {
+	local order name pids
+	local -A rate=([slow]=99 [fast]=5000)
+	# All stacks differ. 5,000 of them fill the store of a CPU in 0.14 seconds.
+	background /dev/null stacks 50
+	for order in "slow fast" "fast slow"; do
+		pids=()
+		for name in $order; do
+			open_control "$name"
+			background "$T/$name" perf profile --bpf-attr-map "$ATTR_MAP" -s comm -g -j -a -e cycles:u \
+				-F "${rate[$name]}" --control "fifo:$T/$name.ctl,$T/$name.ack"
+			pids+=($!)
+			tell "$name" ping
+		done
+		sleep 1
+		tell_all stop slow fast
+		wait "${pids[@]}"
+		for name in slow fast; do
+			grep '^{' "$T/$name" >"$T/json"
+			jq -s -e --argjson least $((rate[$name] * 8 / 10)) 'map(.account // empty) | last |
+				.samples >= $least and ([.lost[].weight] | add) == 0' "$T/json" ||
+				{ grep '"account"' "$T/json"; return 1; }
+		done
+	done
 }

@@ -67,6 +67,48 @@ static void the_highest_frequency_counts(void **state)
 	free(plan);
 }
 
+static void use_event(struct sample_plan *plan, int slot, enum sample_class class, uint32_t type,
+		      uint64_t config, uint32_t needs)
+{
+	struct perf_event_attr attr = {.type = type, .config = config};
+
+	plan->slot[slot].class = class;
+	plan->slot[slot].needs = needs;
+	memcpy(plan->slot[slot].key.bytes, &attr, sizeof(attr));
+}
+
+static void the_fastest_session_of_each_slot_fills_the_stores(void **state)
+{
+	struct sample_plan *plan = new_plan(SAMPLE_CLASS_NONE);
+
+	(void)state;
+	assert_int_equal(sample_rate__words_per_ms(plan), 0);
+	use_event(plan, 1, SAMPLE_CLASS_PERIOD, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+		  SAMPLE_NEEDS_USER_STACK);
+	use(plan, 0, 10000000);
+	use(plan, 5, 100000);
+	/* one of 129 words each 0.1 ms */
+	assert_int_equal(sample_rate__words_per_ms(plan), 1290);
+	/* A disabled session has no rate. */
+	use(plan, 5, 0);
+	assert_int_equal(10 * sample_rate__words_per_ms(plan), 129);
+	/* two stacks of a sample, cycles at 4 GHz */
+	use_event(plan, 1, SAMPLE_CLASS_PERIOD, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+		  SAMPLE_NEEDS_USER_STACK | SAMPLE_NEEDS_KERNEL_STACK | SAMPLE_NEEDS_COMM);
+	use(plan, 0, 4000000);
+	assert_int_equal(sample_rate__words_per_ms(plan), 258);
+	/* another slot, by frequency */
+	use_event(plan, 2, SAMPLE_CLASS_FREQ, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS,
+		  SAMPLE_NEEDS_KERNEL_STACK);
+	plan->slot[2].users = 1;
+	plan->sampler[0].rate[2] = 2000;
+	assert_int_equal(sample_rate__words_per_ms(plan), 258 + 258);
+	/* without stacks nothing */
+	plan->slot[2].needs = SAMPLE_NEEDS_ADDR;
+	assert_int_equal(sample_rate__words_per_ms(plan), 258);
+	free(plan);
+}
+
 static struct sample_rate choose(uint32_t type, uint64_t config, enum sample_rate_kind kind,
 				 uint64_t rate, int err)
 {
@@ -383,6 +425,7 @@ static void throttling_takes_time_of_clocks(void **state __unused)
 	struct sampled_event event = {
 		.is_clock = true,
 		.sum = {.seen.all = {30, 300}, .gaps = {.ns = 550, .weight = 50}},
+		.kept = {30, 300},
 		.stopped = 123,
 	};
 	struct sample_account account = account_of(&event);
@@ -393,6 +436,7 @@ static void throttling_takes_time_of_clocks(void **state __unused)
 	assert_int_equal(account.counted, 1000);
 	/* no more than is missing */
 	event.sum.seen.all = (struct sample_count){80, 800};
+	event.kept = (struct sample_sum){80, 800};
 	account = account_of(&event);
 	assert_int_equal(account.lost[SAMPLE_LOST_THROTTLE].weight, 200);
 	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].nr, 0);
@@ -403,6 +447,7 @@ static void throttling_hides_counts_of_hardware(void **state __unused)
 	struct sampled_event event = {
 		.stops_throttled = true,
 		.sum = {.seen.all = {80, 800}, .gaps = {.ns = 550, .weight = 50}},
+		.kept = {80, 800},
 		.stopped = 777.7,
 	};
 	struct sample_account account = account_of(&event);
@@ -416,11 +461,55 @@ static void throttling_hides_counts_of_hardware(void **state __unused)
 	assert_int_equal(account_of(&event).counted, 1000);
 }
 
+static void what_no_sample_has_is_split_among_those_who_ran(void **state __unused)
+{
+	/* 1,000, of which 500 have samples: 100 of the idle task, 100 of another mode, 150 of others, 150 of the target */
+	struct sampled_event event = {
+		.is_clock = true,
+		.sum = {.seen = {.all = {50, 500}, .idle = {10, 100}, .mode = {10, 100}}},
+		.idle_rest = 200,
+		.mode_rest = 100,
+		.kept = {15, 150},
+	};
+	struct sample_account account = account_of(&event);
+
+	/* The idle task is a part of the target: of 400, those 250 of 400 are others' that are not of this session. */
+	assert_int_equal(account.other.weight, 250);
+	assert_int_equal(account.elsewhere.weight, 100 + 250);
+	assert_int_equal(account.elsewhere.nr, 35);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 150);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].nr, 15);
+	/* no more than there is */
+	event.mode_rest = 1e30;
+	account = account_of(&event);
+	assert_int_equal(account.elsewhere.weight, 500);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 0);
+	event.mode_rest = -1e30;
+	account = account_of(&event);
+	assert_int_equal(account.elsewhere.weight, 312);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 188);
+}
+
+static void less_than_a_period_of_each_cpu_is_no_loss(void **state __unused)
+{
+	struct sampled_event event = {.sum = {.seen.all = {99, 991}}, .kept = {99, 991}};
+	struct sample_account account = account_of(&event);
+
+	assert_int_equal(account.thinned, 9);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 0);
+	event.sum.seen.all = (struct sample_count){99, 990};
+	event.kept = (struct sample_sum){99, 990};
+	account = account_of(&event);
+	assert_int_equal(account.thinned, 0);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shortest_period_of_a_cpu_counts),
 		cmocka_unit_test(the_highest_frequency_counts),
+		cmocka_unit_test(the_fastest_session_of_each_slot_fills_the_stores),
 		cmocka_unit_test(cycles_have_the_period_of_the_fastest_cpu),
 		cmocka_unit_test(clocks_and_cycles_have_periods),
 		cmocka_unit_test(a_key_has_its_parts_and_no_other),
@@ -433,6 +522,8 @@ int main(void)
 		cmocka_unit_test(single_samples_belong_to_their_rows),
 		cmocka_unit_test(throttling_takes_time_of_clocks),
 		cmocka_unit_test(throttling_hides_counts_of_hardware),
+		cmocka_unit_test(what_no_sample_has_is_split_among_those_who_ran),
+		cmocka_unit_test(less_than_a_period_of_each_cpu_is_no_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

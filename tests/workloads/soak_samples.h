@@ -46,7 +46,7 @@ static double member_of(const char *line, const char *object, const char *name)
 static void add_account(struct samples *samples, const char *line)
 {
 	static const char *const losses[] = {"table", "late", "blind", "throttle"};
-	static const char *const left_out[] = {"idle", "mode", "other"};
+	static const char *const left_out[] = {"idle", "mode", "other", "elsewhere"};
 
 	samples->nr_accounts++;
 	samples->kept += member_of(line, "account", "samples");
@@ -61,6 +61,8 @@ static void add_account(struct samples *samples, const char *line)
 		samples->weight += member_of(line, losses[i], "weight");
 		samples->lost += member_of(line, losses[i], "samples");
 	}
+	/* An estimate of what is others' */
+	samples->lost += member_of(line, "elsewhere", "samples");
 	/* The rest of a report's count. Faults have no timer: the kernel counted them, and took no sample. */
 	samples->lost += member_of(line, "timer", "samples");
 }

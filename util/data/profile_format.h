@@ -34,7 +34,7 @@
 #include "util/data/format.h"
 #include "util/sample/sample_types.h"
 
-#define PROFILE_VERSION 4
+#define PROFILE_VERSION 5
 
 /* Numbers of events: this and so on. */
 #define PROFILE_FIRST_ID 1
@@ -52,7 +52,7 @@
 #define PROFILE_RAW_FIXED 20
 
 /* Every version of the format has its own account. */
-static_assert(sizeof(struct sample_account) == 35 * sizeof(uint64_t), "as on disk");
+static_assert(sizeof(struct sample_account) == 37 * sizeof(uint64_t), "as on disk");
 
 /** profile_sample_type() - the parts that samples of a profile with this key (SAMPLE_*) have, perhaps the time */
 static inline uint64_t profile_sample_type(uint32_t key, bool has_time)

@@ -60,7 +60,8 @@ struct sample_account account__advance(const struct sample_account *now,
 /* Return: the count without what the profile leaves out on purpose. */
 static uint64_t wanted(const struct sample_account *account)
 {
-	uint64_t left_out = account->idle.weight + account->mode.weight + account->other.weight;
+	uint64_t left_out = account->idle.weight + account->mode.weight + account->other.weight +
+			    account->elsewhere.weight;
 
 	return account->counted > left_out ? account->counted - left_out : 0;
 }
@@ -226,6 +227,8 @@ void account__print_text(FILE *out, const struct evsel *evsel, const struct samp
 	print_share(out, evsel, account);
 	print_left_out(out, "the idle task", account, &account->idle);
 	print_mode(out, evsel, account);
+	print_left_out(out, "not of the target, and missed by the kernel", account,
+		       &account->elsewhere);
 	print_thinned(out, account);
 	print_losses(out, evsel, account);
 	print_failures(out, account);
@@ -251,6 +254,7 @@ void account__print_json(FILE *out, const struct sample_account *account)
 	print_json_sum(out, "idle", &account->idle);
 	print_json_sum(out, "mode", &account->mode);
 	print_json_sum(out, "other", &account->other);
+	print_json_sum(out, "elsewhere", &account->elsewhere);
 	print_json_sum(out, "truncated", &account->truncated);
 	print_json_sum(out, "unreadable", &account->unreadable);
 	print_json_sum(out, "unrecorded", &account->unrecorded);

@@ -12,8 +12,9 @@ struct sample_source_ops {
 	int (*set)(void *sampler, bool enable);
 	int (*set_ranges)(void *sampler, const struct address_ranges *ranges);
 	int (*collect)(void *sampler, sample_fn fn, void *ctx);
-	int (*collect_ms)(const void *sampler);
-	/* readable when handle_wakeup() must be called. Both may be left out */
+	int (*look_ms)(const void *sampler);
+	bool (*is_due)(const void *sampler);
+	/* readable when handle_wakeup() must be called. Both may be left out, as is_due(): always */
 	int (*wakeup_fd)(const void *sampler);
 	void (*handle_wakeup)(void *sampler);
 	void (*account)(const void *sampler, int event, struct sample_account *account);
@@ -55,9 +56,14 @@ static int shared_collect(void *sampler, sample_fn fn, void *ctx)
 	return sampler__collect(sampler, fn, ctx);
 }
 
-static int shared_collect_ms(const void *sampler)
+static int shared_look_ms(const void *sampler)
 {
-	return sampler__collect_ms(sampler);
+	return sampler__look_ms(sampler);
+}
+
+static bool shared_is_due(const void *sampler)
+{
+	return sampler__is_due(sampler);
 }
 
 static int shared_wakeup_fd(const void *sampler)
@@ -84,7 +90,8 @@ static const struct sample_source_ops shared_ops = {
 	.set = shared_set,
 	.set_ranges = shared_set_ranges,
 	.collect = shared_collect,
-	.collect_ms = shared_collect_ms,
+	.look_ms = shared_look_ms,
+	.is_due = shared_is_due,
 	.wakeup_fd = shared_wakeup_fd,
 	.handle_wakeup = shared_handle_wakeup,
 	.account = shared_account,
@@ -121,7 +128,7 @@ static int ring_collect(void *sampler, sample_fn fn, void *ctx)
 	return ring_sampler__collect(sampler, fn, ctx);
 }
 
-static int ring_collect_ms(const void *sampler)
+static int ring_look_ms(const void *sampler)
 {
 	return ring_sampler__collect_ms(sampler);
 }
@@ -140,7 +147,7 @@ static const struct sample_source_ops ring_ops = {
 	.set = ring_set,
 	.set_ranges = ring_set_ranges,
 	.collect = ring_collect,
-	.collect_ms = ring_collect_ms,
+	.look_ms = ring_look_ms,
 	.account = ring_account,
 	.delete = ring_delete,
 };
@@ -179,9 +186,14 @@ int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx
 	return source->ops->collect(source->sampler, fn, ctx);
 }
 
-int sample_source__collect_ms(const struct sample_source *source)
+int sample_source__look_ms(const struct sample_source *source)
 {
-	return source->ops->collect_ms(source->sampler);
+	return source->ops->look_ms(source->sampler);
+}
+
+bool sample_source__is_due(const struct sample_source *source)
+{
+	return !source->ops->is_due || source->ops->is_due(source->sampler);
 }
 
 int sample_source__wakeup_fd(const struct sample_source *source)

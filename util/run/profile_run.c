@@ -49,8 +49,7 @@ static int collect(struct profile_run *run)
 
 	run->last_cpu = -1;
 	err = sample_source__collect(run->source, take_entry, run);
-	run->collect_at_ns =
-		clock_ns() + (uint64_t)sample_source__collect_ms(run->source) * NSEC_PER_MSEC;
+	run->look_at_ns = 0;
 	if (!err)
 		err = symbols__update(run->symbols);
 	if (!err)
@@ -58,13 +57,29 @@ static int collect(struct profile_run *run)
 	return err;
 }
 
-static int hand_over(struct profile_run *run, uint64_t start_ns)
+/* The source may be looked at earlier than was planned, after a wakeup, but not later. */
+static void plan_look(struct profile_run *run)
+{
+	uint64_t at_ns = clock_ns() + (uint64_t)sample_source__look_ms(run->source) * NSEC_PER_MSEC;
+
+	if (!run->look_at_ns || at_ns < run->look_at_ns)
+		run->look_at_ns = at_ns;
+}
+
+/* Collect if it is time to. */
+static int look(struct profile_run *run)
+{
+	run->look_at_ns = 0;
+	return sample_source__is_due(run->source) ? collect(run) : 0;
+}
+
+/* Take the accounts since the last round, and what else a report needs of the source. */
+static struct profile_round end_round(struct profile_run *run, uint64_t start_ns)
 {
 	struct profile_round round = {
 		.accounts = run->accounts,
 		.time_ns = clock_ns() - start_ns,
 	};
-	int err;
 
 	round.elapsed_ns = round.time_ns - run->old_round_ns;
 	run->old_round_ns = round.time_ns;
@@ -76,7 +91,13 @@ static int hand_over(struct profile_run *run, uint64_t start_ns)
 			each_sample__account(run->each, i, &account);
 		run->accounts[i] = account__advance(&account, &run->old_accounts[i]);
 	}
-	err = run->report(run->ctx, &round);
+	return round;
+}
+
+static int report(struct profile_run *run, const struct profile_round *round)
+{
+	int err = run->report(run->ctx, round);
+
 	samples__reset(&run->samples);
 	return err;
 }
@@ -140,7 +161,7 @@ static void wait_next(const struct profile_run *run, struct stat_pass *pass,
 		{.fd = sample_source__wakeup_fd(run->source), .events = POLLIN},
 	};
 	uint64_t at_ns = earliest(earliest(pass->next_print_ns, pass->enable_at_ns),
-				  earliest(pass->end_at_ns, run->collect_at_ns));
+				  earliest(pass->end_at_ns, run->look_at_ns));
 
 	stat_pass__wait(pass, fds, ARRAY_SIZE(fds), at_ns, unblocked);
 }
@@ -150,8 +171,11 @@ static int on_interval(struct profile_run *run, struct stat_pass *pass)
 	uint64_t interval_ns = run->base.config.options.interval_ms * NSEC_PER_MSEC;
 	int err = collect(run);
 
-	if (!err)
-		err = hand_over(run, pass->start_ns);
+	if (!err) {
+		struct profile_round round = end_round(run, pass->start_ns);
+
+		err = report(run, &round);
+	}
 	pass->nr_printed++;
 	pass->next_print_ns += interval_ns;
 	if (pass->next_print_ns <= clock_ns())
@@ -209,8 +233,9 @@ static int step(struct profile_run *run, struct stat_pass *pass)
 		err = take_input(run, pass);
 	if (!err && is_due(pass->next_print_ns))
 		err = on_interval(run, pass);
-	else if (!err && is_due(run->collect_at_ns))
-		err = collect(run);
+	else if (!err && is_due(run->look_at_ns))
+		err = look(run);
+	plan_look(run);
 	if (is_due(pass->end_at_ns))
 		pass->is_over = true;
 	return err;
@@ -285,6 +310,12 @@ static int open_source(struct profile_run *run)
 	return open_ring(run);
 }
 
+static void close_source(struct profile_run *run)
+{
+	sample_source__delete(run->source);
+	run->source = NULL;
+}
+
 /* The search for ranges takes files that cannot be opened for files of tasks that have ended. */
 static int reserve_files(const struct profile_run *run)
 {
@@ -298,8 +329,7 @@ static int replace_source(struct profile_run *run, const struct stat_pass *pass)
 {
 	int err;
 
-	sample_source__delete(run->source);
-	run->source = NULL;
+	close_source(run);
 	symbols__unfollow(run->symbols);
 	err = open_ring(run);
 	if (!err)
@@ -384,8 +414,7 @@ static int start(struct profile_run *run, struct stat_pass *pass)
 	int delay_ms = run->base.delay_ms, err = 0;
 
 	start_clock(run, pass);
-	run->collect_at_ns =
-		pass->start_ns + (uint64_t)sample_source__collect_ms(run->source) * NSEC_PER_MSEC;
+	plan_look(run);
 	if (delay_ms)
 		pr_text("Events disabled\n");
 	else
@@ -403,16 +432,22 @@ static int start(struct profile_run *run, struct stat_pass *pass)
 	return start_workload(run, pass);
 }
 
+/* A report can take long. Meanwhile the events of this session would cost others, and take their counters. */
 static int finish(struct profile_run *run, struct stat_pass *pass)
 {
 	int err = set_enabled(run, pass, false);
+	struct profile_round round;
 
 	if (!err)
 		err = collect(run);
+	if (err)
+		return err;
+	round = end_round(run, pass->start_ns);
+	close_source(run);
 	/* The rest since the last interval; none after the last one of --interval-count. */
-	if (!err && !(run->base.interval_count && pass->nr_printed >= run->base.interval_count))
-		err = hand_over(run, pass->start_ns);
-	return err;
+	if (run->base.interval_count && pass->nr_printed >= run->base.interval_count)
+		return 0;
+	return report(run, &round);
 }
 
 static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
@@ -500,8 +535,7 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	capability__raise();
 	if (!err)
 		err = sample(run, &pass, status);
-	sample_source__delete(run->source);
-	run->source = NULL;
+	close_source(run);
 	capability__lower();
 	/* A reader that has gone knows why. */
 	if (err && err != -EINTR && err != -EPIPE && msg__nr_errors() == nr_errors)

@@ -53,7 +53,7 @@ struct profile_run {
 	struct sample_source *source;
 	struct sample_account *accounts;     /* of each event, of the round */
 	struct sample_account *old_accounts; /* up to the round */
-	uint64_t collect_at_ns, old_round_ns;
+	uint64_t look_at_ns, old_round_ns;
 	int last_cpu; /* of the last entry of a collection; -1: none */
 	bool has_sampled;
 	bool has_bad_range; /* a name that nothing has */

@@ -59,21 +59,52 @@ static uint64_t uncounted_of(const struct sampled_event *event)
 }
 
 /*
- * Split the part of the count that no sample stands for. On each CPU the event is on its way to the next
- * sample: so much, up to a sample per CPU, is no loss. Where samples weigh what was counted, the next one
- * has all of it.
+ * Return: whether a rest of the count is a loss. On each CPU the event is on its way to the next sample: less than a
+ * period is none. Where samples weigh what was counted, the next one has all of it.
  */
+static bool is_loss(const struct sampled_event *event, int nr_cpus, uint64_t rest)
+{
+	if (event->weighs_count)
+		return false;
+	if (event->is_periodic)
+		return rest > (double)nr_cpus * (event->rate - 1);
+	return nr_of(event, rest) > (uint64_t)nr_cpus;
+}
+
+static double between(double low, double value, double high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/* Split a loss: only the part of this session's target is one. */
+static void split_loss(const struct sampled_event *event, uint64_t rest,
+		       struct sample_account *account)
+{
+	uint64_t of_tasks =
+		minus(event->sum.seen.all.weight, account->idle.weight + account->mode.weight);
+	double part =
+		between(0, event->mode_rest + (event->takes_idle ? 0 : event->idle_rest), rest);
+	uint64_t elsewhere;
+
+	if (of_tasks)
+		part += (rest - part) * account->other.weight / of_tasks;
+	elsewhere = between(0, part, rest);
+	rest -= elsewhere;
+	account->elsewhere = (struct sample_sum){nr_of(event, elsewhere), elsewhere};
+	account->lost[SAMPLE_LOST_BLIND] = (struct sample_sum){nr_of(event, rest), rest};
+}
+
+/* Split the part of the count that no sample stands for. */
 static void split_rest(const struct sampled_event *event, int nr_cpus,
 		       struct sample_account *account)
 {
-	uint64_t rest = minus(account->counted, event->sum.seen.all.weight), nr;
+	uint64_t rest = minus(account->counted, event->sum.seen.all.weight);
 	uint64_t throttled = throttled_of(event, rest);
 	uint64_t uncounted = uncounted_of(event);
 
 	rest -= throttled;
-	nr = nr_of(event, rest);
-	if (nr > (uint64_t)nr_cpus && !event->weighs_count)
-		account->lost[SAMPLE_LOST_BLIND] = (struct sample_sum){nr, rest};
+	if (is_loss(event, nr_cpus, rest))
+		split_loss(event, rest, account);
 	else
 		account->thinned += rest;
 	account->counted += uncounted;

@@ -2,6 +2,7 @@
 #include "util/sample/sample_collect.h"
 
 #include "util/lib/util.h"
+#include "util/sample/sample_rate.h"
 #include "util/sample/sample_sync.h"
 #include "util/sample/sample_table.h"
 #include "util/sample/sampler_internal.h"
@@ -11,6 +12,14 @@
 /* A table is emptied when a quarter of it, or of the single samples, may be used, but not more often than this. */
 #define MIN_COLLECT_MS 50
 #define MAX_COLLECT_MS 1000
+
+/*
+ * A stack stays in the store for at least half of its ring after a sample has had it. A session looks at the store
+ * when another quarter may be written, and collects when one is.
+ */
+#define STORE_ROOM (STORE_WORDS / 4)
+
+#define NEEDS_STACKS (SAMPLE_NEEDS_KERNEL_STACK | SAMPLE_NEEDS_USER_STACK)
 
 static void add_sum(struct sample_sum *sum, const struct sample_row *row)
 {
@@ -127,24 +136,52 @@ int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx)
 	return err;
 }
 
-int sample_collect__ms(const struct sampler *sampler)
+/* Return: the time after which so much room may be taken, at so much a millisecond. */
+static int time_ms(double room, double per_ms)
 {
-	double most = 0; /* samples a millisecond */
+	if (per_ms * MAX_COLLECT_MS < room)
+		return MAX_COLLECT_MS;
+	return per_ms * MIN_COLLECT_MS > room ? MIN_COLLECT_MS : room / per_ms;
+}
+
+static int table_ms(const struct sampler *sampler)
+{
 	uint32_t nr_singles = sampler->options.nr_singles;
 	double room = (nr_singles && nr_singles < SAMPLE_ROWS ? nr_singles : SAMPLE_ROWS) / 4.0;
+	double most = 0;
 
-	for (int i = 0; i < sampler->nr_events; i++) {
-		const struct sampled_event *event = &sampler->events[i];
+	for (int i = 0; i < sampler->nr_events; i++)
+		most += sampler->events[i].per_ms;
+	return time_ms(room, most);
+}
 
-		/* The rate of other periods is unknown. */
-		if (!event->is_periodic)
-			most += event->rate / 1e3;
-		else if (event->is_clock)
-			most += 1e6 / event->rate;
-		else
-			most += 4e6 / event->rate;
+/* All sessions fill the stores of stacks. */
+int sample_collect__look_ms(const struct sampler *sampler)
+{
+	int store_ms = MAX_COLLECT_MS, own_ms = table_ms(sampler);
+
+	if (sampler->tables[0].needs & NEEDS_STACKS)
+		store_ms = time_ms(STORE_ROOM, sample_rate__words_per_ms(sampler->object.plan));
+	return store_ms < own_ms ? store_ms : own_ms;
+}
+
+void sample_collect__begin(struct sampler *sampler)
+{
+	sampler->begun_ns = clock_ns();
+	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++)
+		sampler->heads[cpu] =
+			__atomic_load_n(&sampler->object.cpus[cpu].head, __ATOMIC_RELAXED);
+}
+
+bool sample_collect__is_due(const struct sampler *sampler)
+{
+	bool is_due = clock_ns() - sampler->begun_ns >= table_ms(sampler) * NSEC_PER_MSEC;
+
+	for (int cpu = 0; cpu < sampler->object.nr_cpus && !is_due; cpu++) {
+		uint64_t head = __atomic_load_n(&sampler->object.cpus[cpu].head, __ATOMIC_RELAXED);
+
+		is_due = sampler->tables[cpu].needs & NEEDS_STACKS &&
+			 sample_sync__has(sampler, cpu) && head - sampler->heads[cpu] >= STORE_ROOM;
 	}
-	if (most * MAX_COLLECT_MS < room)
-		return MAX_COLLECT_MS;
-	return most * MIN_COLLECT_MS > room ? MIN_COLLECT_MS : room / most;
+	return is_due;
 }

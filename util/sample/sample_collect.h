@@ -11,7 +11,11 @@ struct sampler;
 /** sample_collect__all() - empty the halves that are still; 0 or what @fn returned */
 int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx);
 
-/** sample_collect__ms() - see sampler__collect_ms() */
-int sample_collect__ms(const struct sampler *sampler);
+/** sample_collect__begin() - note the time and the stores before a sync, for the next two */
+void sample_collect__begin(struct sampler *sampler);
+
+/** sample_collect__look_ms(), __is_due() - see sampler__look_ms() */
+int sample_collect__look_ms(const struct sampler *sampler);
+bool sample_collect__is_due(const struct sampler *sampler);
 
 #endif

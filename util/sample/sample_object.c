@@ -103,6 +103,9 @@ static int reuse_leader(struct sample_bpf *skel, const struct bperf_leader *lead
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.scope_sets,
 					leader_sample__map_fd(leader, LEADER_SCOPE_SETS));
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.wakeups,
+					leader_sample__map_fd(leader, LEADER_WAKEUPS));
 	/* Maps of other parts of the leader; no program here uses them. */
 	if (!err)
 		err = bpf_map__set_autocreate(skel->maps.events, false);
@@ -342,6 +345,14 @@ int sample_object__sync(const struct sample_object *object, int cpu, int sampler
 	int done = run_sync(object, &opts);
 
 	return done < 0 ? done : 0;
+}
+
+void sample_object__wake(const struct sample_object *object)
+{
+	const uint64_t args[] = {0, SAMPLE_WAKE, 0};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	(void)run_sync(object, &opts);
 }
 
 static void unmap(void *memory, size_t size)

@@ -60,6 +60,9 @@ int sample_object__new_records(int nr_cpus, uint32_t size);
 int sample_object__sync(const struct sample_object *object, int cpu, int sampler, uint32_t ops,
 			uint64_t slots);
 
+/** sample_object__wake() - wake all sessions, or none if that fails: those that sleep then look later */
+void sample_object__wake(const struct sample_object *object);
+
 /** sample_object__close() - let go of it */
 void sample_object__close(struct sample_object *object);
 

@@ -3,6 +3,7 @@
 
 #include "util/event/evsel.h"
 #include "util/host/cpumap.h"
+#include "util/host/perf_event.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
@@ -127,6 +128,16 @@ static bool samples_cpu(const struct sampler_place *sampler, int cpu)
 	return cpu >= MAX_SAMPLE_CPUS || !(sampler->other_cpus[cpu / 64] >> cpu % 64 & 1);
 }
 
+#define ASSUMED_CYCLES_PER_MS 4e6
+
+double sample_rate__per_ms(enum sample_class class, const struct perf_event_attr *attr,
+			   uint64_t value)
+{
+	if (class != SAMPLE_CLASS_PERIOD)
+		return value / 1e3;
+	return (perf_event__is_clock(attr) ? 1e6 : ASSUMED_CYCLES_PER_MS) / value;
+}
+
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 {
 	const struct sample_slot *of = &plan->slot[slot];
@@ -141,4 +152,38 @@ uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 			needed = rate;
 	}
 	return needed;
+}
+
+/* The fastest session's, wherever it samples. */
+static double fastest(const struct sample_plan *plan, int slot)
+{
+	const struct sample_slot *of = &plan->slot[slot];
+	struct perf_event_attr attr;
+	double most = 0;
+
+	memcpy(&attr, of->key.bytes, sizeof(attr));
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		uint64_t rate = plan->sampler[i].rate[slot];
+		double one = of->users >> i & 1 && rate ?
+				     sample_rate__per_ms(of->class, &attr, rate) :
+				     0;
+
+		most = one > most ? one : most;
+	}
+	return most;
+}
+
+double sample_rate__words_per_ms(const struct sample_plan *plan)
+{
+	double sum = 0;
+
+	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
+		uint32_t needs = plan->slot[i].needs;
+		int nr =
+			!!(needs & SAMPLE_NEEDS_KERNEL_STACK) + !!(needs & SAMPLE_NEEDS_USER_STACK);
+
+		if (nr)
+			sum += nr * STACK_WORDS * fastest(plan, i);
+	}
+	return sum;
 }

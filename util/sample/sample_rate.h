@@ -8,6 +8,7 @@
 #include "util/sample/sample_types.h"
 
 struct evsel;
+struct perf_event_attr;
 
 /* How often an event samples for a session. */
 struct sample_rate {
@@ -32,7 +33,17 @@ uint64_t sample_rate__max(void);
 /** sample_rate__needed() - what the event of a slot on a CPU must do for all its users; 0: no event */
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu);
 
-/** sample_rate__is_clock() - whether an event's count is time */
-bool sample_rate__is_clock(const struct evsel *evsel);
+/**
+ * sample_rate__per_ms() - so many samples a busy CPU takes in a millisecond
+ * @attr: of the event
+ * @value: its period or frequency, by its class
+ *
+ * A fixed period that is no time is taken for one of cycles, at 4 GHz.
+ */
+double sample_rate__per_ms(enum sample_class class, const struct perf_event_attr *attr,
+			   uint64_t value);
+
+/** sample_rate__words_per_ms() - the most that all sessions' stacks take of a CPU's store in a millisecond */
+double sample_rate__words_per_ms(const struct sample_plan *plan);
 
 #endif

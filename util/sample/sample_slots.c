@@ -354,6 +354,16 @@ static int find_slot(const struct sample_plan *plan, const struct attr_key *key,
 	return free_slot;
 }
 
+/* Return: whether other sessions sample, which may have to look at their stacks more often. */
+static bool has_others(const struct sample_plan *plan, int sampler)
+{
+	for (int i = 0; i < MAX_SAMPLERS; i++) {
+		if (i != sampler && plan->sampler[i].token)
+			return true;
+	}
+	return false;
+}
+
 int sample_slots__add(struct sample_object *object, int sampler, const struct attr_key *key,
 		      const struct sample_rate *rate, uint32_t needs)
 {
@@ -377,7 +387,16 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 	__atomic_fetch_or(&slot->users, 1ULL << sampler, __ATOMIC_SEQ_CST);
 	set_needs(object->plan, slot);
 	crash_point__reach("sample-slot-claimed");
+	if (has_others(object->plan, sampler))
+		sample_object__wake(object);
 	return i;
+}
+
+void sample_slots__set_rate(struct sample_object *object, int sampler, int slot, uint64_t rate)
+{
+	object->plan->sampler[sampler].rate[slot] = rate;
+	if (rate && has_others(object->plan, sampler))
+		sample_object__wake(object);
 }
 
 static void leave_slots(struct sample_plan *plan, int sampler)

@@ -46,6 +46,12 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 		      const struct sample_rate *rate, uint32_t needs);
 
 /**
+ * sample_slots__set_rate() - change how often a session samples an event of its own
+ * @rate: as sample_rate.value; 0: not at all, although the slot stays its own
+ */
+void sample_slots__set_rate(struct sample_object *object, int sampler, int slot, uint64_t rate);
+
+/**
  * sample_slots__apply() - open, replace and close a slot's events until they are as its users need them
  *
  * An event that cannot be opened stays stale, and keeps no other CPU from having its own.

@@ -48,6 +48,24 @@ static void add_gaps(struct sampled_event *event, const struct sample_reading *n
 	event->stopped += lost_ns * rate - counter;
 }
 
+/*
+ * The part of the count that no sample stands for belongs to whoever ran on the CPU meanwhile, in the proportion of the
+ * samples. A part that is under way to the next sample is taken back by the next reading.
+ */
+static void add_rest(struct sampled_event *event, const struct sample_reading *now,
+		     const struct sample_reading *last)
+{
+	uint64_t counted =
+		event->is_clock ? now->enabled_ns - last->enabled_ns : now->counter - last->counter;
+	double seen = growth(now->seen.all.weight, last->seen.all.weight);
+	double rest = counted - seen;
+
+	if (!seen)
+		return;
+	event->idle_rest += rest * growth(now->seen.idle.weight, last->seen.idle.weight) / seen;
+	event->mode_rest += rest * growth(now->seen.mode.weight, last->seen.mode.weight) / seen;
+}
+
 /* The kernel's clocks differ by 0.05 percent at most, and on some machines one stands still for a tick. */
 #define MIN_ABSENCE_NS (10 * NSEC_PER_MSEC)
 
@@ -99,6 +117,7 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		add_count(&sum->seen.idle, &now->seen.idle, &last->seen.idle);
 		add_count(&sum->seen.mode, &now->seen.mode, &last->seen.mode);
 		add_gaps(event, now, last);
+		add_rest(event, now, last);
 		sum->err += now->err != 0;
 		if (since_ns && from_ns > since_ns && !now->err && can_have(sampler, event, cpu))
 			add_absence(event, from_ns - since_ns,

@@ -114,11 +114,13 @@ struct sample_sum {
 
 /* Totals of one event since sampler__enable(), as of the last sampler__collect(). */
 struct sample_account {
-	struct sample_sum taken;      /* by the event's programs, for all sessions */
-	struct sample_sum kept;	      /* in entries, given to sample_fn or still in the tables */
-	struct sample_sum idle;	      /* left out: of the idle task */
-	struct sample_sum mode;	      /* left out: in modes that a clock excludes, without `idle` */
-	struct sample_sum other;      /* left out: not of the target (of all that the event took) */
+	struct sample_sum taken; /* by the event's programs, for all sessions */
+	struct sample_sum kept;	 /* in entries, given to sample_fn or still in the tables */
+	struct sample_sum idle;	 /* left out: of the idle task */
+	struct sample_sum mode;	 /* left out: in modes that a clock excludes, without `idle` */
+	struct sample_sum other; /* left out: not of the target (of all that the event took) */
+	struct sample_sum
+		elsewhere; /* left out: what the kernel took no sample of, in place of these three */
 	struct sample_sum truncated;  /* of kept: stacks cut at max_frames */
 	struct sample_sum unreadable; /* of kept: without a stack that should be there */
 	struct sample_sum lost[NR_SAMPLE_LOSSES];
@@ -130,7 +132,7 @@ struct sample_account {
 	uint64_t refused; /* weight that a program of the user's left out, or that was lost */
 	/*
 	 * The event's own count on the target's CPUs, of all tasks: without losses
-	 * kept + idle + mode + other + thinned. A clock's is its enabled time. A hardware event does not count
+	 * kept + idle + mode + other + elsewhere + thinned. A clock's is its enabled time. A hardware event does not count
 	 * while it is throttled. So its losses by that are an estimate, which is added to this.
 	 */
 	uint64_t counted;

@@ -37,6 +37,9 @@
  */
 #define REPAIR_NS NSEC_PER_SEC
 
+/* A session that is disabled for longer has no events. Others may sample more seldom than it does. */
+#define IDLE_NS NSEC_PER_SEC
+
 /* Time for others to take the lock of tasks. */
 #define TURN_US 1000
 
@@ -81,6 +84,9 @@ static int make_tables(struct sampler *sampler)
 {
 	int nr_cpus = sampler->object.nr_cpus;
 
+	sampler->heads = calloc(nr_cpus, sizeof(*sampler->heads));
+	if (!sampler->heads)
+		return -ENOMEM;
 	sampler->table_fd = sample_object__new_table(nr_cpus);
 	if (sampler->table_fd < 0)
 		return sampler->table_fd;
@@ -170,6 +176,7 @@ static int add_event(struct sampler *sampler, struct evsel *evsel, struct sample
 	if (!event->last || !event->is_absent || !event->read_ns)
 		return -ENOMEM;
 	event->rate = rate.value;
+	event->per_ms = sample_rate__per_ms(rate.class, &evsel->attr, rate.value);
 	event->is_clock = evsel__is_clock(evsel);
 	event->is_periodic = rate.class == SAMPLE_CLASS_PERIOD;
 	event->weighs_count = !event->is_periodic && evsel->attr.type == PERF_TYPE_SOFTWARE;
@@ -366,7 +373,10 @@ static int open_all(struct sampler *sampler)
 		return err;
 	/* Slots of dead sessions, which can be needed. */
 	apply_stale(sampler, 0, attr_map__lock_tasks);
-	return add_events(sampler);
+	err = add_events(sampler);
+	sampler->has_rates = true;
+	sampler->disabled_at_ns = clock_ns();
+	return err;
 }
 
 /* A session that could not get a lock, which a warning has named, does not wait a second time to leave. */
@@ -407,15 +417,36 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	return err;
 }
 
+/* Have the events sample for this session, or no more. Its slots stay its own. */
+static void set_rates(struct sampler *sampler, bool has, int (*lock)(struct attr_map *map))
+{
+	if (sampler->has_rates == has || lock(sampler->attr_map))
+		return;
+	for (int i = 0; i < sampler->nr_events; i++)
+		sample_slots__set_rate(&sampler->object, sampler->number, sampler->events[i].slot,
+				       has ? sampler->events[i].rate : 0);
+	sampler->has_rates = has;
+	end_turn(sampler);
+	apply_stale(sampler, 0, lock);
+}
+
 int sampler__enable(struct sampler *sampler)
 {
-	int err = sampler->is_enabled ? 0 : sample_sync__all(sampler, SAMPLE_READ | SAMPLE_ON);
+	int err;
 
-	if (!err && !sampler->is_enabled)
+	if (sampler->is_enabled)
+		return 0;
+	capability__raise();
+	attr_map__expect(sampler->attr_map, "samples are missing until it is released");
+	set_rates(sampler, true, attr_map__lock_tasks); /* or the next collection does it */
+	capability__lower();
+	sample_collect__begin(sampler);
+	err = sample_sync__all(sampler, SAMPLE_READ | SAMPLE_ON);
+	if (!err)
 		sampler->enabled_at_ns = clock_ns();
-	sampler->is_enabled |= !err;
-	if (err)
+	else
 		pr_err("cannot start sampling: %s", strerror(-err));
+	sampler->is_enabled = !err;
 	return err;
 }
 
@@ -425,6 +456,8 @@ int sampler__disable(struct sampler *sampler)
 
 	if (err)
 		pr_err("cannot stop sampling: %s", strerror(-err));
+	else if (sampler->is_enabled)
+		sampler->disabled_at_ns = clock_ns();
 	sampler->is_enabled &= err != 0;
 	return err;
 }
@@ -466,6 +499,8 @@ static void repair(struct sampler *sampler)
 			sampler->repaired_ns = 0;
 		attr_map__unlock_tasks(sampler->attr_map);
 	}
+	if (sampler->is_enabled || now_ns - sampler->disabled_at_ns >= IDLE_NS)
+		set_rates(sampler, sampler->is_enabled, attr_map__try_lock_tasks);
 	/* Events that could not be opened may be refused for long. */
 	apply_stale(sampler, is_due ? 0 : sampler->failed, attr_map__try_lock_tasks);
 	capability__lower();
@@ -473,8 +508,10 @@ static void repair(struct sampler *sampler)
 
 int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx)
 {
-	int err = sample_sync__all(sampler, SAMPLE_FLIP | SAMPLE_READ);
+	int err;
 
+	sample_collect__begin(sampler);
+	err = sample_sync__all(sampler, SAMPLE_FLIP | SAMPLE_READ);
 	if (err) {
 		pr_err("cannot read the samples: %s", strerror(-err));
 		return err;
@@ -502,9 +539,14 @@ void sampler__handle_wakeup(struct sampler *sampler)
 	capability__lower();
 }
 
-int sampler__collect_ms(const struct sampler *sampler)
+int sampler__look_ms(const struct sampler *sampler)
 {
-	return sample_collect__ms(sampler);
+	return sample_collect__look_ms(sampler);
+}
+
+bool sampler__is_due(const struct sampler *sampler)
+{
+	return sample_collect__is_due(sampler);
 }
 
 void sampler__account(const struct sampler *sampler, int event, struct sample_account *account)
@@ -573,5 +615,6 @@ void sampler__delete(struct sampler *sampler)
 		free(sampler->events[i].read_ns);
 	}
 	free(sampler->events);
+	free(sampler->heads);
 	free(sampler);
 }

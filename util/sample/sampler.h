@@ -7,7 +7,7 @@
  *
  *	sampler__open()		join the leader, claim slots, open events where there are none yet
  *	sampler__enable()	samples go to this session's tables from now on
- *	sampler__collect()	empty the tables; repeat, at least every sampler__collect_ms()
+ *	sampler__collect()	empty the tables; repeat whenever sampler__is_due()
  *	sampler__disable()	no more samples; what is in the tables stays for a last collect
  *	sampler__account()	totals of every event, losses by reason
  *	sampler__delete()	leave
@@ -52,13 +52,21 @@ int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ra
  * sampler__collect() - empty the tables of all CPUs
  * @fn: is called once per entry; calls for different CPUs and collections may have equal keys
  *
- * Also replaces the events of CPUs that came back, and ends the rates of sessions that died.
+ * Also replaces the events of CPUs that came back, and ends the rates of sessions that died, or of this one while it
+ * is disabled.
  * Return: 0, what @fn returned, or -errno after a message.
  */
 int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx);
 
-/** sampler__collect_ms() - the time after which the tables may be full at the sampled rate */
-int sampler__collect_ms(const struct sampler *sampler);
+/**
+ * sampler__look_ms() - the time after which sampler__is_due() may be true
+ *
+ * It depends on what other sessions sample: ask again after each wakeup.
+ */
+int sampler__look_ms(const struct sampler *sampler);
+
+/** sampler__is_due() - whether something may be lost unless sampler__collect() is called now. No system call */
+bool sampler__is_due(const struct sampler *sampler);
 
 /** sampler__wakeup_fd() - readable when sampler__handle_wakeup() must be called */
 int sampler__wakeup_fd(const struct sampler *sampler);

@@ -14,6 +14,7 @@ struct cpumap;
 struct sampled_event {
 	int slot;	  /* -1: not claimed */
 	uint64_t rate;	  /* that the session asks for */
+	double per_ms;	  /* samples of a busy CPU in a millisecond, at that rate */
 	bool is_clock;	  /* its count is time */
 	bool is_periodic; /* of SAMPLE_CLASS_PERIOD */
 	bool takes_idle;
@@ -23,6 +24,8 @@ struct sampled_event {
 	struct sample_reading sum;   /* of all CPUs, while enabled */
 	bool stops_throttled;	     /* it does not count while it is throttled */
 	double stopped;		     /* estimate of what it did not count because of that */
+	double idle_rest,
+		mode_rest; /* estimates of what no sample stands for, as the parts of sum.seen */
 	struct sample_sum kept, truncated, unreadable, late;
 	uint64_t *read_ns;  /* per CPU: behind the last reading; 0: none, or it was offline */
 	bool *is_absent;    /* per CPU: it could not be opened there */
@@ -48,7 +51,10 @@ struct sampler {
 	uint64_t given_up; /* mask of slots of others that it could not bring up to date */
 	uint64_t failed;   /* mask of its own slots with an event that could not be opened */
 	bool is_enabled;
-	uint64_t enabled_at_ns;
+	uint64_t enabled_at_ns, disabled_at_ns;
+	bool has_rates; /* its events sample at its rates; a session that is disabled for long lets go of them */
+	uint64_t begun_ns;    /* the last collection; enabling is one */
+	uint64_t *heads;      /* per CPU: of the store of stacks then */
 	int wakeup_fd;	      /* epoll: wakeups by the leader's programs */
 	bool gives_up;	      /* it waited in vain for a lock */
 	bool has_synced;      /* its CPUs were brought up to date */
