@@ -215,16 +215,17 @@ static void print_interval(struct driver *driver, const struct sampler *sampler)
 	driver->taken = account.taken.nr;
 }
 
-/* Return: whether it goes on. */
+/* Wait until something is to be collected. Return: whether it goes on. */
 static bool wait_for(struct driver *driver, struct sampler *sampler, uint64_t end_ns)
 {
-	uint64_t now_ns = clock_ns(), until_ns = now_ns + sampler__look_ms(sampler) * NSEC_PER_MSEC;
+	uint64_t now_ns = clock_ns(), look_ns;
 
-	while (!stopped && now_ns < until_ns && now_ns < end_ns) {
+	while (!stopped && now_ns < end_ns && !sampler__is_due(sampler)) {
 		if (driver->workload.pid && workload__wait(&driver->workload, false))
 			return false;
+		look_ns = now_ns + sampler__look_ms(sampler) * NSEC_PER_MSEC;
 		/* A signal also ends this. */
-		usleep(driver->workload.pid ? 5000 : (MIN(until_ns, end_ns) - now_ns) / 1001 + 1);
+		usleep(driver->workload.pid ? 5000 : (MIN(look_ns, end_ns) - now_ns) / 1001 + 1);
 		now_ns = clock_ns();
 	}
 	return !stopped && now_ns < end_ns;

@@ -122,8 +122,8 @@ perf profile: The L1-dcache-loads event is not supported."
 
 @test "a session keeps all its stacks beside a faster one, whichever began first" {
 	local order name pids
-	local -A rate=([slow]=99 [fast]=5000)
-	# All stacks differ. 5,000 of them fill the store of a CPU in 0.14 seconds.
+	local -A rate=([slow]=99 [fast]=2000)
+	# All stacks differ. 2,000 of them in a second fill the store of a CPU three times.
 	background /dev/null stacks 50
 	for order in "slow fast" "fast slow"; do
 		pids=()

@@ -17,9 +17,21 @@
  * A stack stays in the store for at least half of its ring after a sample has had it. A session looks at the store
  * when another quarter may be written, and collects when one is.
  */
-#define STORE_ROOM (STORE_WORDS / 4)
+#define STORE_ROOM  (STORE_WORDS / 4)
+#define MIN_LOOK_MS 10
 
 #define NEEDS_STACKS (SAMPLE_NEEDS_KERNEL_STACK | SAMPLE_NEEDS_USER_STACK)
+
+/* A row that was taken out of a table. Behind it are its frames, of the kernel and of user space. */
+struct taken_row {
+	struct sample_row row;
+	int cpu, nr; /* its number in the table */
+	int nr_kernel, nr_user;
+	bool is_truncated;
+	bool is_late;
+};
+
+static_assert(sizeof(struct taken_row) % sizeof(uint64_t) == 0, "frames are aligned");
 
 static void add_sum(struct sample_sum *sum, const struct sample_row *row)
 {
@@ -75,26 +87,56 @@ static bool lacks_stack(const struct sampler *sampler, const struct sample_key *
 	       !key->kernel_stack;
 }
 
-/* @nr: its number in the table. The row is a copy, which nobody changes meanwhile. */
-static int give_row(struct sampler *sampler, const struct sample_row *row, int nr, int cpu,
-		    sample_fn fn, void *ctx)
+/* Put a row of a table with its stacks behind those taken so far. @nr: its number in the table */
+static void take_row(struct sampler *sampler, const struct sample_row *row, int nr, int cpu)
 {
 	uint64_t kernel[STACK_FRAMES], user[STACK_FRAMES];
+	struct taken_row taken = {.row = *row, .cpu = cpu, .nr = nr};
+
+	taken.nr_kernel =
+		read_stack(sampler, cpu, row->key.kernel_stack, kernel, &taken.is_truncated);
+	taken.nr_user = read_stack(sampler, cpu, row->key.user_stack, user, &taken.is_truncated);
+	if (taken.nr_kernel < 0 || taken.nr_user < 0) {
+		taken.is_late = true;
+		taken.nr_kernel = taken.nr_user = 0;
+	}
+	byte_buffer__put(&sampler->taken, &taken, sizeof(taken));
+	byte_buffer__put(&sampler->taken, kernel, taken.nr_kernel * sizeof(*kernel));
+	byte_buffer__put(&sampler->taken, user, taken.nr_user * sizeof(*user));
+}
+
+/* Empty the half of a CPU's table that is still. */
+static void take_rows(struct sampler *sampler, int cpu)
+{
+	struct sample_table *table = &sampler->tables[cpu];
+	struct sample_row *rows = table->rows[!(table->half & 1)];
+
+	for (int i = 0; i < SAMPLE_ROWS; i++) {
+		if (!rows[i].nr)
+			continue;
+		take_row(sampler, &rows[i], i, cpu);
+		rows[i].nr = 0;
+	}
+}
+
+static int give_row(struct sampler *sampler, const struct taken_row *taken, sample_fn fn, void *ctx)
+{
+	const struct sample_row *row = &taken->row;
 	int idx = sampler->events_of_slot[SAMPLED_SLOT(row->key.flags) % MAX_SAMPLE_SLOTS];
 	struct sampled_event *event = &sampler->events[idx];
 	struct sample_entry entry;
 
-	describe(&entry, row, idx, cpu);
-	entry.kernel_ips = kernel;
-	entry.user_ips = user;
-	entry.nr_kernel =
-		read_stack(sampler, cpu, row->key.kernel_stack, kernel, &entry.is_truncated);
-	entry.nr_user = read_stack(sampler, cpu, row->key.user_stack, user, &entry.is_truncated);
-	entry.singles = sample_singles__get(&sampler->singles, nr, row, &entry.nr_singles);
-	if (entry.nr_kernel < 0 || entry.nr_user < 0) {
+	if (taken->is_late) {
 		add_sum(&event->late, row);
 		return 0;
 	}
+	describe(&entry, row, idx, taken->cpu);
+	entry.kernel_ips = (const uint64_t *)(taken + 1);
+	entry.nr_kernel = taken->nr_kernel;
+	entry.user_ips = entry.kernel_ips + taken->nr_kernel;
+	entry.nr_user = taken->nr_user;
+	entry.is_truncated = taken->is_truncated;
+	entry.singles = sample_singles__get(&sampler->singles, taken->nr, row, &entry.nr_singles);
 	add_sum(&event->kept, row);
 	if (entry.is_truncated)
 		add_sum(&event->truncated, row);
@@ -103,45 +145,43 @@ static int give_row(struct sampler *sampler, const struct sample_row *row, int n
 	return fn(ctx, &entry);
 }
 
-/* Empty the half of a CPU's table that is still. */
-static int empty(struct sampler *sampler, int cpu, sample_fn fn, void *ctx)
+static int give_rows(struct sampler *sampler, sample_fn fn, void *ctx)
 {
-	struct sample_table *table = &sampler->tables[cpu];
-	struct sample_row *rows = table->rows[!(table->half & 1)];
-	int err = 0;
+	int err = 0, last_cpu = -1;
 
-	sample_singles__take(&sampler->singles, table, cpu);
-	for (int i = 0; i < SAMPLE_ROWS; i++) {
-		struct sample_row row;
+	for (size_t at = 0; at < sampler->taken.len && !err;) {
+		struct taken_row *taken = (void *)(sampler->taken.data + at);
 
-		if (!rows[i].nr)
-			continue;
-		row = rows[i];
-		row.comm[sizeof(row.comm) - 1] = '\0';
-		if (!err)
-			err = give_row(sampler, &row, i, cpu, fn, ctx);
-		rows[i].nr = 0;
+		taken->row.comm[sizeof(taken->row.comm) - 1] = '\0';
+		if (taken->cpu != last_cpu)
+			sample_singles__take(&sampler->singles, &sampler->tables[taken->cpu],
+					     taken->cpu);
+		last_cpu = taken->cpu;
+		err = give_row(sampler, taken, fn, ctx);
+		at += sizeof(*taken) + (taken->nr_kernel + taken->nr_user) * sizeof(uint64_t);
 	}
 	return err;
 }
 
+/* Stacks are overwritten while entries are handled, which can take long. So those of all CPUs are taken first. */
 int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx)
 {
-	int err = 0;
-
-	for (int cpu = 0; cpu < sampler->object.nr_cpus && !err; cpu++) {
+	sampler->taken.len = 0;
+	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
 		if (sample_sync__has(sampler, cpu))
-			err = empty(sampler, cpu, fn, ctx);
+			take_rows(sampler, cpu);
 	}
-	return err;
+	if (sampler->taken.has_failed)
+		return -ENOMEM;
+	return give_rows(sampler, fn, ctx);
 }
 
-/* Return: the time after which so much room may be taken, at so much a millisecond. */
-static int time_ms(double room, double per_ms)
+/* Return: the time after which so much room may be taken, at so much a millisecond; at least min_ms. */
+static int time_ms(double room, double per_ms, int min_ms)
 {
 	if (per_ms * MAX_COLLECT_MS < room)
 		return MAX_COLLECT_MS;
-	return per_ms * MIN_COLLECT_MS > room ? MIN_COLLECT_MS : room / per_ms;
+	return per_ms * min_ms > room ? min_ms : room / per_ms;
 }
 
 static int table_ms(const struct sampler *sampler)
@@ -152,7 +192,7 @@ static int table_ms(const struct sampler *sampler)
 
 	for (int i = 0; i < sampler->nr_events; i++)
 		most += sampler->events[i].per_ms;
-	return time_ms(room, most);
+	return time_ms(room, most, MIN_COLLECT_MS);
 }
 
 /* All sessions fill the stores of stacks. */
@@ -161,16 +201,24 @@ int sample_collect__look_ms(const struct sampler *sampler)
 	int store_ms = MAX_COLLECT_MS, own_ms = table_ms(sampler);
 
 	if (sampler->tables[0].needs & NEEDS_STACKS)
-		store_ms = time_ms(STORE_ROOM, sample_rate__words_per_ms(sampler->object.plan));
+		store_ms = time_ms(STORE_ROOM, sample_rate__words_per_ms(sampler->object.plan),
+				   MIN_LOOK_MS);
 	return store_ms < own_ms ? store_ms : own_ms;
+}
+
+/* Return: the position of the next stack of a CPU. */
+static uint64_t head_of(const struct sampler *sampler, int cpu)
+{
+	uint64_t head = __atomic_load_n(&sampler->object.cpus[cpu].head, __ATOMIC_RELAXED);
+
+	return head ? head : STACK_FIRST;
 }
 
 void sample_collect__begin(struct sampler *sampler)
 {
 	sampler->begun_ns = clock_ns();
 	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++)
-		sampler->heads[cpu] =
-			__atomic_load_n(&sampler->object.cpus[cpu].head, __ATOMIC_RELAXED);
+		sampler->heads[cpu] = head_of(sampler, cpu);
 }
 
 bool sample_collect__is_due(const struct sampler *sampler)
@@ -178,10 +226,9 @@ bool sample_collect__is_due(const struct sampler *sampler)
 	bool is_due = clock_ns() - sampler->begun_ns >= table_ms(sampler) * NSEC_PER_MSEC;
 
 	for (int cpu = 0; cpu < sampler->object.nr_cpus && !is_due; cpu++) {
-		uint64_t head = __atomic_load_n(&sampler->object.cpus[cpu].head, __ATOMIC_RELAXED);
-
 		is_due = sampler->tables[cpu].needs & NEEDS_STACKS &&
-			 sample_sync__has(sampler, cpu) && head - sampler->heads[cpu] >= STORE_ROOM;
+			 sample_sync__has(sampler, cpu) &&
+			 head_of(sampler, cpu) - sampler->heads[cpu] >= STORE_ROOM;
 	}
 	return is_due;
 }

@@ -616,5 +616,6 @@ void sampler__delete(struct sampler *sampler)
 	}
 	free(sampler->events);
 	free(sampler->heads);
+	byte_buffer__clear(&sampler->taken);
 	free(sampler);
 }

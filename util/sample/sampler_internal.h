@@ -4,6 +4,7 @@
 
 /* The state of one sampling session, for the files of this room. */
 
+#include "util/lib/byte_buffer.h"
 #include "util/sample/sample_object.h"
 #include "util/sample/sample_singles.h"
 #include "util/sample/sample_types.h"
@@ -53,12 +54,13 @@ struct sampler {
 	bool is_enabled;
 	uint64_t enabled_at_ns, disabled_at_ns;
 	bool has_rates; /* its events sample at its rates; a session that is disabled for long lets go of them */
-	uint64_t begun_ns;    /* the last collection; enabling is one */
-	uint64_t *heads;      /* per CPU: of the store of stacks then */
-	int wakeup_fd;	      /* epoll: wakeups by the leader's programs */
-	bool gives_up;	      /* it waited in vain for a lock */
-	bool has_synced;      /* its CPUs were brought up to date */
-	uint64_t repaired_ns; /* when dead sessions were looked for */
+	uint64_t begun_ns;	  /* the last collection; enabling is one */
+	uint64_t *heads;	  /* per CPU: of the store of stacks then */
+	struct byte_buffer taken; /* rows of a collection, with their stacks */
+	int wakeup_fd;		  /* epoll: wakeups by the leader's programs */
+	bool gives_up;		  /* it waited in vain for a lock */
+	bool has_synced;	  /* its CPUs were brought up to date */
+	uint64_t repaired_ns;	  /* when dead sessions were looked for */
 	int events_of_slot[MAX_SAMPLE_SLOTS];
 };
 
