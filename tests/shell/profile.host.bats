@@ -748,6 +748,38 @@ perf profile: --range vfs_read: no such function in a program, and those of the 
 perf profile: 'page-faults:k': not permitted: needs CAP_PERFMON or kernel.perf_event_paranoid <= 1 (now 2)"
 }
 
+@test "a process that gets the pid of one that has ended is another one" {
+	local way name pid tries
+	for name in first second; do
+		cp "$WORKLOADS/spin" "$T/$name"
+	done
+	for way in --bpf --no-bpf; do
+		open_control all
+		background "$T/all" perf profile $way --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 1000 -s pid,comm,dso,sym -a -j \
+			--control "fifo:$T/all.ctl,$T/all.ack"
+		tell all ping
+		"$T/first" 100000000 &
+		pid=$!
+		wait "$pid"
+		for ((tries = 0; ; tries++)); do
+			[ $tries -lt 100 ]
+			echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
+			# Another process may have taken it.
+			"$T/second" 100000000 &
+			[ $! != "$pid" ] || break
+			kill $!
+			wait $! || :
+		done
+		wait "$pid"
+		tell all stop
+		wait "${jobs_started[-1]}"
+		grep '^{' "$T/all" >"$T/json"
+		jq -s -e --argjson pid "$pid" 'map(select(.pid == $pid and .sym == "main")) |
+			all(.dso == .comm) and (group_by(.comm) | map({comm: .[0].comm, nr: (map(.samples) | add)}) |
+			map(.comm) == ["first", "second"] and all(.nr > 10))' "$T/json" || { grep "$pid" "$T/json"; return 1; }
+	done
+}
+
 # rate_is NS... : the slots that are taken have events of this period, 0 for none, on all CPUs
 rate_is() {
 	[ "$(slots | awk '{ for (i = 4; i <= NF; i++) print $i }' | sort -u)" = "$(printf '%s\n' "$@")" ]

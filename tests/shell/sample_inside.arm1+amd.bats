@@ -61,6 +61,26 @@ samples_at() {
 	refute awk -F, '$2 !~ /^[0-9]+$/ { print; bad = 1 } END { exit !bad }' "$T/keeper"
 }
 
+@test "samples that come while another one is taken are dropped, and reported as such" {
+	local below above word words
+	start_sampler below -q -a -F 5000 cpu-clock
+	below=$sampler_pid
+	"$WORKLOADS/leader_words" "$ATTR_MAP" >"$T/words"
+	words=$(awk '{ print "mem:" $5 "/8:w" }' "$T/words")
+	start_sampler above -q -a -c 1 "${words//$'\n'/,}"
+	above=$sampler_pid
+	"$WORKLOADS/spin" 200000000
+	end_sampler "$above"
+	end_sampler "$below"
+	adds_up "$T/below"
+	for ((word = 0; word < $(wc -l <<<"$words"); word++)); do
+		grep -E "^total	$word	(kept.nr|dropped by the kernel.nr|counted)" "$T/above" >&2
+		[ "$(total kept "$T/above" $word)" = 0 ]
+		[ "$(total 'dropped by the kernel.nr' "$T/above" $word)" -gt 100 ]
+		[ "$(total 'dropped by the kernel' "$T/above" $word)" = "$(total counted "$T/above" $word)" ]
+	done
+}
+
 # missed_in PROGRAM : all samples of a command and its system calls, while this program runs at each of them
 missed_in() {
 	if [ "$PLACE" = amd ]; then

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leader_words PATH: print a line "CPU SEQ BUSY READING" for each possible CPU: where in the kernel's memory the
+ * leader_words PATH: print a line "CPU SEQ BUSY READING SEEN" for each possible CPU: where in the kernel's memory the
  * leader of the attr map at PATH has the words that its programs write when they charge, while they change that CPU's
- * state, and when they read its events.
+ * state, and when they read its events. SEEN is the word that each sample of the first slot writes, 0 if nobody samples.
  */
 #include "leader_tables.h"
+#include "../../bpf_skel/sample.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 /* Return: the address of the first element of a map of the leader, an array. @size receives that of an element. */
-static __u64 find_array(const struct registry *reg, enum leader_map map, __u32 *size)
+static __u64 find_array(__u32 map_id, __u32 *size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	char path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path));
-	int array = fd_by_id(reg->map_ids[map]);
+	int array = fd_by_id(map_id);
 	struct bpf_object *object;
 	struct bpf_map_info info;
 	__u64 address = 0;
 	__u32 zero = 0;
 
 	if (array < 0 || map_info(array, &info))
-		die("map %d", map);
+		die("map %u", map_id);
 	*size = info.value_size;
 	if (len < 0)
 		die("/proc/self/exe");
@@ -43,16 +44,23 @@ static __u64 find_array(const struct registry *reg, enum leader_map map, __u32 *
 int main(int argc, char **argv)
 {
 	const struct registry *reg;
-	__u32 size, row_size;
-	__u64 state, row;
+	__u32 size, row_size, sample_size = 0;
+	__u64 state, row, sample = 0;
 
 	usage_unless(argc == 2, "PATH");
 	reg = find_leader(argv[1]);
-	state = find_array(reg, LEADER_CPUS, &size);
-	row = find_array(reg, LEADER_READINGS, &row_size);
-	for (__u32 cpu = 0; cpu < reg->nr_cpus; cpu++, state += size, row += row_size)
-		printf("%u %#llx %#llx %#llx\n", cpu, state + offsetof(struct cpu_state, seq),
+	state = find_array(reg->map_ids[LEADER_CPUS], &size);
+	row = find_array(reg->map_ids[LEADER_READINGS], &row_size);
+	if (reg->sample.prog_id)
+		sample = find_array(reg->sample.map_ids[SAMPLE_CPUS], &sample_size) +
+			 offsetof(struct sample_cpu, slot[0].seen.all.nr);
+	for (__u32 cpu = 0; cpu < reg->nr_cpus; cpu++) {
+		printf("%u %#llx %#llx %#llx %#llx\n", cpu, state + offsetof(struct cpu_state, seq),
 		       state + offsetof(struct cpu_state, busy),
-		       row + offsetof(struct cpu_readings, seq));
+		       row + offsetof(struct cpu_readings, seq), sample);
+		state += size;
+		row += row_size;
+		sample += sample_size;
+	}
 	return 0;
 }
