@@ -94,8 +94,9 @@ HARDENING_LDFLAGS := $(PIE) -Wl,-z,relro,-z,now
 # perf finds data relative to itself. Only another place is compiled in, so that prefix rebuilds nothing.
 DATADIR := $(if $(filter $(bindir:%/bin=%)/share/$(PKG),$(pkgdatadir)),,-DPERF_DATADIR='"$(pkgdatadir)"')
 
+LIB_CFLAGS := $(if $(BUILDS),$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(SYSROOT_CFLAGS) -I. -I$(O) \
-	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) $(if $(HAVE_LIBDW),-DHAVE_LIBDW) $(if $(HAVE_LIBIBERTY),-DHAVE_LIBIBERTY) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) \
+	$(if $(HAVE_LIBPFM),-DHAVE_LIBPFM) $(if $(HAVE_LIBDW),-DHAVE_LIBDW) $(if $(HAVE_LIBIBERTY),-DHAVE_LIBIBERTY) -DPERF_VERSION='"$(VERSION)"' $(DATADIR) $(LIB_CFLAGS) \
 	-ffile-prefix-map=$(CURDIR)=. $(HARDENING_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_LDFLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS)
 
@@ -135,7 +136,8 @@ endif
 SRCS := $(wildcard builtin-*.c util/*/*.c)
 SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/*.bpf.c))
 OBJS := $(SRCS:%.c=$(O)/%.o)
-FUZZ_OBJS := $(SRCS:%.c=$(O)/fuzz/obj/%.o)
+# Nothing that is fuzzed needs the commands and what runs them.
+FUZZ_OBJS := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out builtin-% util/run/% util/counter/%,$(SRCS)))
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
 MANS := $(patsubst Documentation/perf%.txt,$(O)/man/$(NAME)%.1,$(wildcard Documentation/perf*.txt))
 METRICS := $(patsubst %,$(O)/%,$(wildcard metrics/*.json))

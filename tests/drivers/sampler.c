@@ -215,20 +215,23 @@ static void print_interval(struct driver *driver, const struct sampler *sampler)
 	driver->taken = account.taken.nr;
 }
 
-/* Wait until something is to be collected. Return: whether it goes on. */
+/* Wait until it is time to collect. Return: whether it goes on. */
 static bool wait_for(struct driver *driver, struct sampler *sampler, uint64_t end_ns)
 {
-	uint64_t now_ns = clock_ns(), look_ns;
+	uint64_t now_ns = clock_ns(), until_ns = now_ns + sampler__look_ms(sampler) * NSEC_PER_MSEC;
 
-	while (!stopped && now_ns < end_ns && !sampler__is_due(sampler)) {
+	while (!stopped && now_ns < end_ns) {
 		if (driver->workload.pid && workload__wait(&driver->workload, false))
 			return false;
-		look_ns = now_ns + sampler__look_ms(sampler) * NSEC_PER_MSEC;
+		if (now_ns >= until_ns && (driver->collects_late || sampler__is_due(sampler)))
+			return true;
+		if (now_ns >= until_ns)
+			until_ns = now_ns + sampler__look_ms(sampler) * NSEC_PER_MSEC;
 		/* A signal also ends this. */
-		usleep(driver->workload.pid ? 5000 : (MIN(look_ns, end_ns) - now_ns) / 1001 + 1);
+		usleep(driver->workload.pid ? 5000 : (MIN(until_ns, end_ns) - now_ns) / 1001 + 1);
 		now_ns = clock_ns();
 	}
-	return !stopped && now_ns < end_ns;
+	return false;
 }
 
 static int sample(struct driver *driver, const struct evlist *list)

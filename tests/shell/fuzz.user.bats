@@ -1,18 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# A short run of each fuzzer; make fuzz runs them longer.
+# A short run of each fuzzer, four times as long with FULL=1. make fuzz runs them longer.
 
 load helpers
 
 # fuzz NAME RUNS [SEEDS] : from the committed corpus of at least so many inputs (50), with the same chances
 fuzz() {
-	local script=$BATS_TEST_DIRNAME/../../scripts/fuzz
+	local script=$BATS_TEST_DIRNAME/../../scripts/fuzz runs=$2
+	[ "${FULL:-}" ] || runs=$(($2 / 4))
 	[ -x "$script" ] || skip "no source tree here"
 	[ -x "$O/fuzz/$1" ] || skip_or_fail "no $O/fuzz/$1: clang has no libFuzzer, or make fuzzers was not run"
-	O=$O CORPUS=$BATS_TEST_TMPDIR/corpus "$script" "$1" -runs="$2" -seed=1 -print_final_stats=1 \
+	O=$O CORPUS=$BATS_TEST_TMPDIR/corpus "$script" "$1" -runs="$runs" -seed=1 -print_final_stats=1 \
 		>"$BATS_TEST_TMPDIR/log" 2>&1 3>&- || { tail -n 50 "$BATS_TEST_TMPDIR/log" >&2; return 1; }
 	# no fewer than asked for, and the corpus was understood
-	in_range "$(sed -n 's/^stat::number_of_executed_units: //p' "$BATS_TEST_TMPDIR/log")" "$2" "$(($2 + 1000))"
+	in_range "$(sed -n 's/^stat::number_of_executed_units: //p' "$BATS_TEST_TMPDIR/log")" "$runs" "$((runs + 1000))"
 	[ "$(find "$BATS_TEST_TMPDIR/corpus" -name 'seed-*' | wc -l)" -ge "${3:-50}" ]
 }
 
