@@ -430,16 +430,24 @@ static void set_rates(struct sampler *sampler, bool has, int (*lock)(struct attr
 	apply_stale(sampler, 0, lock);
 }
 
+/* Without the lock the next collection does it. */
+static void take_rates(struct sampler *sampler)
+{
+	capability__raise();
+	attr_map__expect(sampler->attr_map, "samples are missing until it is released");
+	set_rates(sampler, true, attr_map__lock_tasks);
+	attr_map__expect(sampler->attr_map, sampler->options.otherwise);
+	capability__lower();
+}
+
 int sampler__enable(struct sampler *sampler)
 {
 	int err;
 
 	if (sampler->is_enabled)
 		return 0;
-	capability__raise();
-	attr_map__expect(sampler->attr_map, "samples are missing until it is released");
-	set_rates(sampler, true, attr_map__lock_tasks); /* or the next collection does it */
-	capability__lower();
+	if (!sampler->has_rates)
+		take_rates(sampler);
 	sample_collect__begin(sampler);
 	err = sample_sync__all(sampler, SAMPLE_READ | SAMPLE_ON);
 	if (!err)
