@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Return: whether a path is that of a cgroup or lies below it. */
-static bool is_below(const char *path, const char *name)
+bool cgroup_names__is_below(const char *path, const char *name)
 {
 	size_t len;
 
@@ -27,7 +26,7 @@ static const char *name_of(const struct cgroup_names *names, const char *path)
 	for (int i = 0; i < names->nr_only; i++) {
 		const char *name = names->only[i]->name;
 
-		if (is_below(path, name) && (!found || strlen(name) > strlen(found)))
+		if (cgroup_names__is_below(path, name) && (!found || strlen(name) > strlen(found)))
 			found = name;
 	}
 	return found ? found : path;

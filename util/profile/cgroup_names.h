@@ -6,6 +6,7 @@
 
 #include "util/lib/id_map.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cgroup;
@@ -31,6 +32,9 @@ int cgroup_names__add(struct cgroup_names *names, uint64_t id, const char *name)
 
 /** cgroup_names__get() - the name of a cgroup, borrowed; NULL: not known */
 const char *cgroup_names__get(const struct cgroup_names *names, uint64_t id);
+
+/** cgroup_names__is_below() - whether a path is that of a cgroup or lies below it */
+bool cgroup_names__is_below(const char *path, const char *name);
 
 void cgroup_names__clear(struct cgroup_names *names);
 

@@ -10,6 +10,7 @@
 #include "util/lib/array.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/profile/cgroup_names.h"
 #include "util/target/cgroup_list.h"
 #include "util/target/target.h"
 #include "util/target/thread_map.h"
@@ -237,21 +238,16 @@ static int open_cgroup(struct ring_events *ring, const struct ring_request *requ
 	return fd < 0 ? 0 : open_instance(ring, request, &instance);
 }
 
-static bool is_below(const struct cgroup *cgroup, const struct cgroup *other)
-{
-	size_t len = strlen(other->dir);
-
-	return !strncmp(cgroup->dir, other->dir, len) && cgroup->dir[len] == '/';
-}
-
 /* Return: whether the events of another cgroup of the list have all samples of this one. */
 static bool has_ancestor(const struct sampler_options *options, int idx)
 {
 	const struct cgroup *cgroup = options->cgroups[idx];
 
 	for (int i = 0; i < options->nr_cgroups; i++) {
-		if (is_below(cgroup, options->cgroups[i]) ||
-		    (i < idx && cgroup->id == options->cgroups[i]->id))
+		const struct cgroup *other = options->cgroups[i];
+
+		if (cgroup_names__is_below(cgroup->dir, other->dir) &&
+		    (i < idx || other->id != cgroup->id))
 			return true;
 	}
 	return false;

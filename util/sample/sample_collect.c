@@ -87,9 +87,17 @@ static bool lacks_stack(const struct sampler *sampler, const struct sample_key *
 	       !key->kernel_stack;
 }
 
+static struct sampled_event *event_of(const struct sampler *sampler, const struct sample_row *row)
+{
+	int slot = SAMPLED_SLOT(row->key.flags) % MAX_SAMPLE_SLOTS;
+
+	return &sampler->events[sampler->events_of_slot[slot]];
+}
+
 /* Put a row of a table with its stacks behind those taken so far. @nr: its number in the table */
 static void take_row(struct sampler *sampler, const struct sample_row *row, int nr, int cpu)
 {
+	size_t len = sampler->taken.len;
 	uint64_t kernel[STACK_FRAMES], user[STACK_FRAMES];
 	struct taken_row taken = {.row = *row, .cpu = cpu, .nr = nr};
 
@@ -103,6 +111,12 @@ static void take_row(struct sampler *sampler, const struct sample_row *row, int 
 	byte_buffer__put(&sampler->taken, &taken, sizeof(taken));
 	byte_buffer__put(&sampler->taken, kernel, taken.nr_kernel * sizeof(*kernel));
 	byte_buffer__put(&sampler->taken, user, taken.nr_user * sizeof(*user));
+	if (!sampler->taken.has_failed)
+		return;
+	/* Without memory it comes too late for its stacks. The next rows may be smaller. */
+	sampler->taken.has_failed = false;
+	sampler->taken.len = len;
+	add_sum(&event_of(sampler, row)->late, row);
 }
 
 /* Empty the half of a CPU's table that is still. */
@@ -122,15 +136,14 @@ static void take_rows(struct sampler *sampler, int cpu)
 static int give_row(struct sampler *sampler, const struct taken_row *taken, sample_fn fn, void *ctx)
 {
 	const struct sample_row *row = &taken->row;
-	int idx = sampler->events_of_slot[SAMPLED_SLOT(row->key.flags) % MAX_SAMPLE_SLOTS];
-	struct sampled_event *event = &sampler->events[idx];
+	struct sampled_event *event = event_of(sampler, row);
 	struct sample_entry entry;
 
 	if (taken->is_late) {
 		add_sum(&event->late, row);
 		return 0;
 	}
-	describe(&entry, row, idx, taken->cpu);
+	describe(&entry, row, event - sampler->events, taken->cpu);
 	entry.kernel_ips = (const uint64_t *)(taken + 1);
 	entry.nr_kernel = taken->nr_kernel;
 	entry.user_ips = entry.kernel_ips + taken->nr_kernel;
@@ -171,8 +184,6 @@ int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx)
 		if (sample_sync__has(sampler, cpu))
 			take_rows(sampler, cpu);
 	}
-	if (sampler->taken.has_failed)
-		return -ENOMEM;
 	return give_rows(sampler, fn, ctx);
 }
 
@@ -195,10 +206,13 @@ static int table_ms(const struct sampler *sampler)
 	return time_ms(room, most, MIN_COLLECT_MS);
 }
 
-/* All sessions fill the stores of stacks. */
+/* A disabled session whose tables are empty has no stacks that could be overwritten. All sessions fill the stores. */
 int sample_collect__look_ms(const struct sampler *sampler)
 {
 	int store_ms = MAX_COLLECT_MS, own_ms = table_ms(sampler);
+
+	if (!sampler->is_enabled && sampler->begun_ns >= sampler->disabled_at_ns)
+		return MAX_COLLECT_MS;
 
 	if (sampler->tables[0].needs & NEEDS_STACKS)
 		store_ms = time_ms(STORE_ROOM, sample_rate__words_per_ms(sampler->object.plan),
