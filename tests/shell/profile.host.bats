@@ -789,8 +789,8 @@ rate_is() {
 	[ "$(slots | awk '{ for (i = 4; i <= NF; i++) print $i }' | sort -u)" = "$(printf '%s\n' "$@")" ]
 }
 
-# is_whole FILE WINDOWS : samples of all kinds and losses are the count of a shared clock. At the start and the end of
-# each window, a part of a period of each CPU is in the one and not in the other
+# is_whole FILE WINDOWS : samples of all kinds and losses are the count of a shared clock. At both ends of a window, a part
+# of a period of each CPU is in the one and not in the other
 is_whole() {
 	jq -s -e --argjson slack $(($2 * $(nproc))) '[.[] | .account // empty] | last |
 		([.weight, .idle.weight, .mode.weight, .other.weight, .elsewhere.weight, .thinned, .lost[].weight] | add) as $sum |

@@ -195,6 +195,16 @@ names() {
 	names --debuginfod="$url" | grep -qE '^sum mix\.c:[0-9]+$'
 }
 
+@test "without a directory for temporary files, a warning says so" {
+	stripped program
+	# shellcheck disable=SC2016 # the inner shell's
+	TMPDIR=/nonexistent unshare -m sh -c 'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec "$@"' sh \
+		perf profile --no-bpf -e cpu-clock -F 2000 --debuginfod=http://127.0.0.1:1 -- "$T/program" 1000000 \
+		2>"$T/err" >"$T/text"
+	[ "$(complaints "$T/err")" = "perf profile: debuginfod: there is no directory for temporary files (TMPDIR): no further debug information is fetched" ]
+	grep -q 'samples stand for' "$T/text"
+}
+
 @test "without libdebuginfod, a warning names it" {
 	stripped program
 	# shellcheck disable=SC2016 # the inner shell's

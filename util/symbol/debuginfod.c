@@ -68,6 +68,7 @@ static struct {
 	int (*find)(void *client, const unsigned char *id, int id_len, char **path);
 	void (*set_progress)(void *client, int (*fn)(void *client, long a, long b));
 	void (*end)(void *client);
+	int err; /* without begin(): why */
 } lib;
 
 /* The file that is fetched now. */
@@ -145,7 +146,7 @@ static int fetch(const struct build_id *id)
 	int fd;
 
 	if (!client)
-		return lib.begin ? -ENOMEM : -ENOSYS;
+		return lib.begin ? -ENOMEM : lib.err;
 	current.begin_ns = current.heard_ns = current.told_ns = clock_ns();
 	current.bytes = 0;
 	current.is_given_up = false;
@@ -256,6 +257,7 @@ __attribute__((noreturn)) static void run(int fd, const char *urls)
 		cache = make_cache();
 	if (cache)
 		keep_client(cache);
+	lib.err = cache || !was_root ? -ENOSYS : -ENOTDIR;
 	if ((cache || !was_root) && !load_library())
 		lib.begin = NULL;
 	serve();
@@ -387,6 +389,7 @@ static int take_reply(const struct debuginfod *debuginfod)
 static const char *reason(int err)
 {
 	return err == -ENOSYS	 ? SONAME " cannot be loaded (elfutils)" :
+	       err == -ENOTDIR	 ? "there is no directory for temporary files (TMPDIR)" :
 	       err == -ETIMEDOUT ? "the servers take too long" :
 	       err == -EINTR	 ? "interrupted" :
 	       err == -EPIPE	 ? "the process that fetches files has ended" :
