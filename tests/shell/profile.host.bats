@@ -797,20 +797,29 @@ is_whole() {
 		($sum - .counted | fabs) <= $slack * .period' "$1" || { grep '"account"' "$1" >&2; return 1; }
 }
 
+# needs : print what the samples of the only slot have, as a sum of SAMPLE_NEEDS_*
+needs() {
+	"$WORKLOADS/sample_slots" "$ATTR_MAP" needs
+}
+
 @test "a session that is disabled lets others sample at their own rate" {
-	local slow
-	start_sampler slow -q -a -F 100 cpu-clock
+	local slow own
+	# addresses of instructions, by process
+	start_sampler slow -q -k 0xc -a -F 100 cpu-clock
 	slow=$sampler_pid
+	own=$(needs)
 	open_control fast
-	background "$T/fast" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -F 1000 -D -1 -j \
+	background "$T/fast" perf profile --bpf-attr-map "$ATTR_MAP" -a -g -e cpu-clock -F 1000 -D -1 -j \
 		--control "fifo:$T/fast.ctl,$T/fast.ack"
 	tell fast ping
 	rate_is 1000000
-	# It is enabled at its own rate, again and again.
+	# It is enabled at its own rate, again and again, and nobody walks its stacks otherwise.
 	for _ in 1 2; do
 		wait_for rate_is 10000000
+		[ "$(needs)" = "$own" ]
 		tell fast enable
 		rate_is 1000000
+		[ "$(needs)" != "$own" ]
 		sleep 0.2
 		tell fast disable
 	done

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sample_slots PATH [CPU]: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
+ * sample_slots PATH [CPU|needs]: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
  * number of the slot, its class, how many sessions use it, and the rate of its event on each possible CPU (0: none).
- * With a CPU, print the generation of its event on that CPU instead (0: none).
+ * With a CPU, print the generation of its event on that CPU instead (0: none). With the word needs, print that of all
+ * its users: a sum of SAMPLE_NEEDS_*.
  * Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
 	const struct sample_cpu *cpus;
 	const struct registry *reg;
 
-	usage_unless(argc == 2 || argc == 3, "PATH [CPU]");
+	usage_unless(argc == 2 || argc == 3, "PATH [CPU|needs]");
 	reg = find_leader(argv[1]);
 	plan = sample_map(reg, SAMPLE_PLAN, sizeof(*plan));
 	cpus = sample_map(reg, SAMPLE_CPUS, nr_cpus * sizeof(*cpus));
@@ -33,6 +34,10 @@ int main(int argc, char **argv)
 
 		if (!of->class)
 			continue;
+		if (argc == 3 && !strcmp(argv[2], "needs")) {
+			printf("%u\n", of->needs);
+			continue;
+		}
 		if (argc == 3) {
 			printf("%u\n", cpus[atoi(argv[2])].slot[slot].base.gen);
 			continue;

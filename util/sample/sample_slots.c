@@ -321,15 +321,17 @@ int sample_slots__set_ranges(struct sample_object *object, int sampler,
 	return sample_ranges__set(&object->plan->ranges, sampler, ranges);
 }
 
-static void set_needs(const struct sample_plan *plan, struct sample_slot *slot)
+/* Users without a rate take no samples. */
+static void set_needs(struct sample_plan *plan, int slot)
 {
+	struct sample_slot *of = &plan->slot[slot];
 	__u32 needs = 0;
 
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
-		if (slot->users >> i & 1)
+		if (of->users >> i & 1 && plan->sampler[i].rate[slot])
 			needs |= plan->sampler[i].needs;
 	}
-	slot->needs = needs;
+	of->needs = needs;
 }
 
 static bool is_slot(const struct sample_slot *slot, const struct attr_key *key,
@@ -354,14 +356,17 @@ static int find_slot(const struct sample_plan *plan, const struct attr_key *key,
 	return free_slot;
 }
 
-/* Return: whether other sessions sample, which may have to look at their stacks more often. */
-static bool has_others(const struct sample_plan *plan, int sampler)
+void sample_slots__set_rate(struct sample_object *object, int sampler, int slot, uint64_t rate)
 {
-	for (int i = 0; i < MAX_SAMPLERS; i++) {
-		if (i != sampler && plan->sampler[i].token)
-			return true;
+	object->plan->sampler[sampler].rate[slot] = rate;
+	set_needs(object->plan, slot);
+	/* The others may have to look at their stacks more often. */
+	for (int i = 0; i < MAX_SAMPLERS && rate; i++) {
+		if (i != sampler && object->plan->sampler[i].token) {
+			sample_object__wake(object);
+			return;
+		}
 	}
-	return false;
 }
 
 int sample_slots__add(struct sample_object *object, int sampler, const struct attr_key *key,
@@ -382,28 +387,18 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 		crash_point__reach("sample-slot-written");
 		__atomic_store_n(&slot->class, rate->class, __ATOMIC_RELEASE);
 	}
-	object->plan->sampler[sampler].rate[i] = rate->value;
 	object->plan->sampler[sampler].needs |= needs;
 	__atomic_fetch_or(&slot->users, 1ULL << sampler, __ATOMIC_SEQ_CST);
-	set_needs(object->plan, slot);
+	sample_slots__set_rate(object, sampler, i, rate->value);
 	crash_point__reach("sample-slot-claimed");
-	if (has_others(object->plan, sampler))
-		sample_object__wake(object);
 	return i;
-}
-
-void sample_slots__set_rate(struct sample_object *object, int sampler, int slot, uint64_t rate)
-{
-	object->plan->sampler[sampler].rate[slot] = rate;
-	if (rate && has_others(object->plan, sampler))
-		sample_object__wake(object);
 }
 
 static void leave_slots(struct sample_plan *plan, int sampler)
 {
 	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
 		__atomic_fetch_and(&plan->slot[i].users, ~(1ULL << sampler), __ATOMIC_SEQ_CST);
-		set_needs(plan, &plan->slot[i]);
+		set_needs(plan, i);
 	}
 }
 
