@@ -9,7 +9,7 @@
 /*
  * Functions of the kernel that keep interrupts off, since Linux 6.14. If an object named them,
  * libbpf would read all of the kernel's types. So these are calls of helpers that do not exist,
- * and util/bperf/leader_progs.c puts the kernel's functions in their place, or nothing.
+ * and util/bperf/prog_load.c puts the kernel's functions in their place, or nothing.
  */
 static long (*const bpf_local_irq_save)(unsigned long *flags) = (void *)CALL_IRQ_SAVE;
 static long (*const bpf_local_irq_restore)(unsigned long *flags) = (void *)CALL_IRQ_RESTORE;

@@ -13,6 +13,7 @@
  * ever be freed.
  */
 #include "kernel_types.bpf.h"
+#include "leader_calls.h"
 #include "leader_events.bpf.h"
 #include "leader_scopes.bpf.h"
 #include "leader_wakeups.bpf.h"
@@ -125,12 +126,8 @@ struct bpf_perf_event_data {
 
 #define PF_KTHREAD 0x00200000
 
-/* Since Linux 6.2; no call. Only on_sample_gaps needs it. */
-extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
-
-enum special_kfunc_type {
-	KF_bpf_cast_to_kern_ctx = 1,
-};
+/* Since Linux 6.2; no call. Only on_sample_gaps needs it. See leader_calls.h. */
+static void *(*const bpf_cast_to_kern_ctx)(void *ctx) = (void *)CALL_KERNEL_CONTEXT;
 
 /* hw_perf_event.interrupts of a throttled event */
 #define INTERRUPTS_THROTTLED (~0ULL)
@@ -536,15 +533,15 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 		give(&sample);
 }
 
-SEC("?perf_event")
+SEC("?" SECTION_SAMPLE)
 int on_sample(struct bpf_perf_event_data *ctx)
 {
 	take_sample(ctx, false);
 	return 0;
 }
 
-/* In its place where programs can see throttling: SAMPLE_SEES_GAPS. */
-SEC("?perf_event")
+/* In its place where programs can see throttling. */
+SEC("?" SECTION_SAMPLE)
 int on_sample_gaps(struct bpf_perf_event_data *ctx)
 {
 	/* First, while no registers are in use. */
@@ -646,30 +643,27 @@ static long sync_slot(__u32 nr, struct sample_sync *sync)
  * A sample can interrupt this, but nothing that began before it is still under way when it returns. So a
  * half of a table that was turned away from is still.
  *
- * Return: 1 when done, with SAMPLE_SEES_GAPS where on_sample_gaps can be loaded; 0: no such sampler. (Newer kernels
- * skip a nested execution and also report 0.)
+ * Return: 1 when done; 0: no such sampler. (Newer kernels skip a nested execution and also report 0.)
  */
 SEC("raw_tp")
 int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 sampler = ctx->args[0], ops = ctx->args[1];
 	struct sample_sync sync = {.slots = ctx->args[2], .cpu = bpf_get_smp_processor_id()};
-	__u32 cpu = sync.cpu, done = 1;
+	__u32 cpu = sync.cpu;
 	struct sample_table *table;
 	void *inner;
 
-	if (bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_cast_to_kern_ctx))
-		done |= SAMPLE_SEES_GAPS;
 	sync.here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 	if (!sync.here)
 		return 0;
 	if (ops & SAMPLE_WAKE) {
 		wake_sessions(&cpu);
-		return done;
+		return 1;
 	}
 	if (ops & SAMPLE_CLOSE) {
 		bpf_loop(MAX_SAMPLE_SLOTS, sync_slot, &sync, 0);
-		return done;
+		return 1;
 	}
 	inner = bpf_map_lookup_elem(&sample_tables, &sampler);
 	table = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
@@ -685,5 +679,5 @@ int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
 	barrier();
 	if (ops & SAMPLE_ON)
 		*(volatile __u32 *)&table->is_on = 1;
-	return done;
+	return 1;
 }

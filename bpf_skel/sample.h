@@ -279,9 +279,6 @@ struct sample_plan {
 #define SAMPLE_CLOSE 0x10 /* add the last reading of the slots to their bases */
 #define SAMPLE_WAKE  0x20 /* wake all sessions: rates rise. Nothing else of these */
 
-/* on_sample_sync returns it besides 1: on_sample_gaps can be loaded. */
-#define SAMPLE_SEES_GAPS 2
-
 #ifndef __bpf__
 static_assert(sizeof(struct sample_key) == 72, "shared layout");
 static_assert(offsetof(struct sample_key, start_ns) == 2 * 8 &&

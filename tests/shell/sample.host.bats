@@ -204,6 +204,17 @@ users() {
 	verified_quickly
 }
 
+@test "all programs of a session are loaded with one walk over the kernel's types" {
+	local option
+	require_commands strace
+	for option in -a "-p $$"; do
+		# shellcheck disable=SC2086
+		strace -f -o "$T/trace" -e trace=openat perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock,page-faults $option \
+			-- true >"$T/out" 2>&1
+		[ "$(grep -c '"/sys/kernel/btf/vmlinux"' "$T/trace")" = 1 ]
+	done
+}
+
 @test "events that cannot sample are refused, and rates above the kernel's" {
 	fails_with 1 "sampler: sched:sched_switch cannot be sampled: the kernel runs no sampling program for tracepoints, and perf's own values do not overflow" \
 		sampled -d 1 sched:sched_switch

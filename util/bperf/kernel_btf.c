@@ -7,9 +7,11 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* More than any kernel's, which has some 6 MB. */
@@ -31,7 +33,7 @@
 struct blob {
 	void *memory; /* owned */
 	size_t room;
-	__u8 *data; /* in it */
+	const __u8 *data; /* in it */
 	size_t size;
 	const __u8 *types, *types_end;
 	const char *strings;
@@ -39,20 +41,38 @@ struct blob {
 	const struct btf_type *index[MAX_INDEX]; /* every INDEX_STEP-th type; NULL: there is none */
 };
 
-/* Huge pages, if the kernel has some left: to fill the many small ones costs more than to search them. */
-static int make_room(struct blob *blob, size_t size)
+static bool map_memory(struct blob *blob, size_t size, int flags, int fd)
 {
-	size = (size + HUGE_PAGE - 1) & -HUGE_PAGE;
-	blob->room = size + HUGE_PAGE;
-	blob->memory =
-		mmap(NULL, blob->room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (blob->memory == MAP_FAILED) {
-		blob->memory = NULL;
+	int prot = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *memory = mmap(NULL, size, prot, MAP_PRIVATE | flags, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	blob->memory = memory;
+	blob->room = size;
+	return true;
+}
+
+/* Huge pages, if the kernel has some left: to fill the many small ones costs more than to search them. */
+static int read_into_memory(struct blob *blob, int fd)
+{
+	size_t room = (blob->size + HUGE_PAGE - 1) & -HUGE_PAGE;
+	__u8 *data;
+
+	if (!map_memory(blob, room + HUGE_PAGE, MAP_ANONYMOUS, -1))
 		return -ENOMEM;
-	}
-	blob->data = (__u8 *)(((uintptr_t)blob->memory + HUGE_PAGE - 1) & -HUGE_PAGE);
-	(void)madvise(blob->data, size, MADV_HUGEPAGE);
-	return 0;
+	data = (__u8 *)(((uintptr_t)blob->memory + HUGE_PAGE - 1) & -HUGE_PAGE);
+	blob->data = data;
+	(void)madvise(data, room, MADV_HUGEPAGE);
+	return read_exactly(fd, data, blob->size, 0);
+}
+
+/* A mapped file of anybody else's may be cut off meanwhile. */
+static bool is_kernel_file(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == SYSFS_MAGIC;
 }
 
 static int read_whole(const char *file, struct blob *blob)
@@ -64,10 +84,13 @@ static int read_whole(const char *file, struct blob *blob)
 		return -errno;
 	if (size == 0 || size > MAX_SIZE)
 		return -EINVAL;
-	if (make_room(blob, size))
-		return -ENOMEM;
 	blob->size = size;
-	return read_exactly(fd, blob->data, size, 0);
+	/* Linux 6.16 and later lend their own memory, which never changes. */
+	if (is_kernel_file(fd) && map_memory(blob, size, 0, fd)) {
+		blob->data = blob->memory;
+		return 0;
+	}
+	return read_into_memory(blob, fd);
 }
 
 /* Sections are 4-byte aligned, as the kernel demands of all BTF. */
@@ -173,6 +196,12 @@ enum wanted_name {
 	IRQ_SAVE,
 	IRQ_RESTORE,
 	TRACE_EXIT,
+	HW_EVENT,
+	PERF_EVENT,
+	SAMPLE_DATA,
+	SAMPLE_DATA_KERNEL,
+	USER_REGS,
+	KERNEL_CONTEXT,
 	NR_WANTED
 };
 
@@ -195,6 +224,12 @@ static const struct {
 	[IRQ_SAVE] = {"bpf_local_irq_save", BTF_KIND_FUNC},
 	[IRQ_RESTORE] = {"bpf_local_irq_restore", BTF_KIND_FUNC},
 	[TRACE_EXIT] = {"btf_trace_sched_process_exit", BTF_KIND_TYPEDEF},
+	[HW_EVENT] = {"hw_perf_event", BTF_KIND_STRUCT},
+	[PERF_EVENT] = {"perf_event", BTF_KIND_STRUCT},
+	[SAMPLE_DATA] = {"bpf_perf_event_data", BTF_KIND_STRUCT},
+	[SAMPLE_DATA_KERNEL] = {"bpf_perf_event_data_kern", BTF_KIND_STRUCT},
+	[USER_REGS] = {"user_pt_regs", BTF_KIND_STRUCT},
+	[KERNEL_CONTEXT] = {"bpf_cast_to_kern_ctx", BTF_KIND_FUNC},
 };
 
 struct found {
@@ -304,7 +339,16 @@ static long find_field(const struct blob *blob, const struct btf_type *type, con
 
 /* --- the types for libbpf --- */
 
-enum field_type { FIELD_INT, FIELD_LONG, FIELD_POINTER, FIELD_POINTERS, FIELD_ENTITY };
+enum field_type {
+	FIELD_INT,
+	FIELD_LONG,
+	FIELD_POINTER,
+	FIELD_POINTERS,
+	FIELD_NAME,
+	FIELD_ENTITY,
+	FIELD_HW_EVENT,
+	NR_FIELD_TYPES
+};
 
 static const struct {
 	enum wanted_name type;
@@ -321,6 +365,11 @@ static const struct {
 	{TASK_STRUCT, "thread_pid", FIELD_POINTER},
 	{TASK_STRUCT, "signal", FIELD_POINTER},
 	{TASK_STRUCT, "cgroups", FIELD_POINTER},
+	{TASK_STRUCT, "prio", FIELD_INT},
+	{TASK_STRUCT, "start_boottime", FIELD_LONG},
+	{TASK_STRUCT, "self_exec_id", FIELD_LONG},
+	{TASK_STRUCT, "group_leader", FIELD_POINTER},
+	{TASK_STRUCT, "comm", FIELD_NAME},
 	{SIGNAL_STRUCT, "nr_threads", FIELD_INT},
 	{CFS_RQ, "rq", FIELD_POINTER},
 	{RQ, "curr", FIELD_POINTER},
@@ -332,6 +381,12 @@ static const struct {
 	{CGROUP_CSS, "parent", FIELD_POINTER},
 	{KERNFS_NODE, "id", FIELD_LONG},
 	{KERNFS_NODE, "name", FIELD_POINTER},
+	{HW_EVENT, "interrupts", FIELD_LONG},
+	{PERF_EVENT, "hw", FIELD_HW_EVENT},
+	{SAMPLE_DATA, "sample_period", FIELD_LONG},
+	{SAMPLE_DATA, "addr", FIELD_LONG},
+	{SAMPLE_DATA_KERNEL, "event", FIELD_POINTER},
+	{USER_REGS, "pc", FIELD_LONG},
 };
 
 /* Add the types that fields have. Return: 0, or -errno. */
@@ -342,13 +397,17 @@ static int add_field_types(struct btf *btf, int ids[])
 	ids[FIELD_POINTER] = btf__add_ptr(btf, 0);
 	/* As many as in kernel_types.bpf.h. */
 	ids[FIELD_POINTERS] = btf__add_array(btf, ids[FIELD_INT], ids[FIELD_POINTER], 16);
-	return ids[FIELD_POINTERS] < 0 ? ids[FIELD_POINTERS] : 0;
+	ids[FIELD_NAME] =
+		btf__add_array(btf, ids[FIELD_INT], btf__add_int(btf, "char", 1, BTF_INT_CHAR), 16);
+	return ids[FIELD_POINTERS] < 0 ? ids[FIELD_POINTERS] :
+	       ids[FIELD_NAME] < 0     ? ids[FIELD_NAME] :
+					 0;
 }
 
 /* A type or field that this kernel lacks is left out: then libbpf names it. */
 static int add_structs(struct btf *btf, const struct blob *blob, const struct found *found)
 {
-	int ids[FIELD_ENTITY + 1] = {}, err = add_field_types(btf, ids);
+	int ids[NR_FIELD_TYPES] = {}, err = add_field_types(btf, ids);
 	const struct btf_type *last = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields) && err >= 0; i++) {
@@ -361,6 +420,8 @@ static int add_structs(struct btf *btf, const struct blob *blob, const struct fo
 			err = btf__add_struct(btf, wanted[fields[i].type].name, type->size);
 			if (fields[i].type == SCHED_ENTITY)
 				ids[FIELD_ENTITY] = err;
+			else if (fields[i].type == HW_EVENT)
+				ids[FIELD_HW_EVENT] = err;
 			last = type;
 		}
 		if (err >= 0)
@@ -421,6 +482,7 @@ int kernel_btf__read(const char *file, struct kernel_btf *btf)
 		btf->iter_cgroup_id = found[ITER_CGROUP].id;
 		btf->irq_save_id = found[IRQ_SAVE].id;
 		btf->irq_restore_id = found[IRQ_RESTORE].id;
+		btf->kernel_context_id = found[KERNEL_CONTEXT].id;
 		/* The one came later than the other. Only then look further. */
 		btf->exits_late = btf->irq_save_id && exits_late(&blob, found[TRACE_EXIT].type);
 		btf->types_fd = write_types(&blob, found);

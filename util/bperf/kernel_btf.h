@@ -3,7 +3,7 @@
 #define PERF_BPERF_KERNEL_BTF_H
 
 /*
- * The few of the kernel's types that the leader's programs need, found in one walk over its BTF.
+ * The few of the kernel's types that our programs need, found in one walk over its BTF.
  *
  * libbpf would index all types, and walk over them again for each type that a program names: some 45
  * million instructions, where this takes 8.
@@ -13,12 +13,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The kernel's own types. Tests with another sysfs ($SYSFS_PATH) still run on this kernel. */
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 /* Types and functions of a running kernel. */
 struct kernel_btf {
 	__u32 iter_task_id; /* of the functions that iterators' programs are loaded for; 0: none */
 	__u32 iter_cgroup_id;
 	__u32 irq_save_id; /* of the functions that keep interrupts off; 0: none (before Linux 6.14) */
 	__u32 irq_restore_id;
+	__u32 kernel_context_id; /* of the function that turns a context into the kernel's; 0: none (before Linux 6.2) */
 	bool exits_late; /* sched_process_exit is right before perf_event_exit_task() (Linux 6.16) */
 	int types_fd;	 /* a file with BTF of the fields that programs read; -1: none */
 };

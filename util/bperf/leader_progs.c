@@ -6,12 +6,12 @@
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/leader_maps.h"
 #include "util/bperf/leader_parts.h"
+#include "util/bperf/prog_load.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 
-#include "bpf_skel/leader_calls.h"
 #include "bpf_skel/leader.skel.h"
 #include "bpf_skel/leader_cgroups.skel.h"
 #include "bpf_skel/leader_tasks.skel.h"
@@ -25,9 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The kernel's own types. Tests with another sysfs ($SYSFS_PATH) still run on this kernel. */
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 /* --- the programs --- */
 
@@ -77,20 +74,6 @@ bool leader_progs__hold(struct bperf_leader *leader, enum prog_kind kind)
 }
 
 /* --- loading them --- */
-
-static int drop_verbose(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char *text __cleanup(free_ptr) = NULL;
-
-	if (msg__verbose() < 2 || (level == LIBBPF_DEBUG && msg__verbose() < 3))
-		return 0;
-	if (vasprintf(&text, fmt, ap) < 0) {
-		text = NULL;
-		return 0;
-	}
-	pr_lines(text);
-	return 0;
-}
 
 static const void *object_bytes(__u32 kinds, size_t *size)
 {
@@ -159,86 +142,17 @@ static int add_progs(struct bperf_leader *leader, struct bpf_object *obj, __u32 
 	return err;
 }
 
-/*
- * libbpf looks for functions of the kernel by their names, in all of the kernel's types. So these
- * handlers do it, by what kernel_btf.h found: right before a program is loaded.
- */
-static struct kernel_btf kernel;
-
-static void replace_call(struct bpf_insn *insn, __u32 function_id)
+static int load_object(struct bperf_leader *leader, __u32 kinds, struct bpf_object_open_opts *opts)
 {
-	if (function_id) {
-		insn->src_reg = BPF_PSEUDO_KFUNC_CALL;
-		insn->imm = function_id;
-	} else {
-		/* r0 = 0 */
-		*insn = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K};
-	}
-}
-
-/* Calls of helpers that do not exist become calls of the kernel's functions, if it has them. */
-static int replace_calls(struct bpf_program *prog, struct bpf_prog_load_opts *opts __unused,
-			 long cookie __unused)
-{
-	size_t nr = bpf_program__insn_cnt(prog);
-	struct bpf_insn *insns __cleanup(free_ptr) = calloc(nr, sizeof(*insns));
-
-	if (!insns)
-		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(prog), nr * sizeof(*insns));
-	for (size_t i = 0; i < nr; i++) {
-		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg)
-			continue;
-		if (insns[i].imm == CALL_IRQ_SAVE)
-			replace_call(&insns[i], kernel.irq_save_id);
-		else if (insns[i].imm == CALL_IRQ_RESTORE)
-			replace_call(&insns[i], kernel.irq_restore_id);
-	}
-	return bpf_program__set_insns(prog, insns, nr);
-}
-
-static int make_iterator(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long is_task)
-{
-	opts->expected_attach_type = BPF_TRACE_ITER;
-	opts->attach_btf_id = is_task ? kernel.iter_task_id : kernel.iter_cgroup_id;
-	return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
-}
-
-/* Once: libbpf up to 1.2 uses memory that it has freed when all such handlers are gone. */
-static void handle_sections(void)
-{
-	static bool is_done;
-	LIBBPF_OPTS(libbpf_prog_handler_opts, calls, .prog_prepare_load_fn = replace_calls);
-	LIBBPF_OPTS(libbpf_prog_handler_opts, walk, .prog_prepare_load_fn = make_iterator);
-
-	if (is_done)
-		return;
-	libbpf_register_prog_handler(SECTION_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &calls);
-	libbpf_register_prog_handler(SECTION_KPROBE, BPF_PROG_TYPE_KPROBE, 0, &calls);
-	/* Another type until it is loaded: libbpf would read all types as soon as it sees this one. */
-	libbpf_register_prog_handler(SECTION_WALK_GROUP, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &walk);
-	walk.cookie = true;
-	libbpf_register_prog_handler(SECTION_WALK_TASK, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &walk);
-	is_done = true;
-}
-
-static int load_object(struct bperf_leader *leader, __u32 kinds, const struct kernel_btf *btf)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "leader");
 	struct bpf_object *obj;
 	const void *bytes;
-	char types[64];
 	size_t size;
 	int err;
 
-	snprintf(types, sizeof(types), "/proc/self/fd/%d", btf->types_fd);
-	if (btf->types_fd >= 0)
-		opts.btf_custom_path = types;
-	libbpf_set_print(drop_verbose);
-	handle_sections();
-	kernel = *btf;
+	opts->object_name = "leader";
+	prog_load__begin();
 	bytes = object_bytes(kinds, &size);
-	obj = bpf_object__open_mem(bytes, size, &opts);
+	obj = bpf_object__open_mem(bytes, size, opts);
 	err = obj ? prepare(leader, obj, kinds) : -errno;
 	if (!err)
 		err = bpf_object__load(obj);
@@ -250,17 +164,10 @@ static int load_object(struct bperf_leader *leader, __u32 kinds, const struct ke
 
 static int load(struct bperf_leader *leader, __u32 kinds)
 {
-	struct kernel_btf btf = {.types_fd = -1};
-	int err;
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	int err = kinds == PROGS_ALWAYS ? 0 : prog_load__set_types(&opts);
 
-	if (kinds != PROGS_ALWAYS) {
-		err = kernel_btf__read(KERNEL_BTF, &btf);
-		if (err)
-			return err;
-	}
-	err = load_object(leader, kinds, &btf);
-	kernel_btf__close(&btf);
-	return err;
+	return err ? err : load_object(leader, kinds, &opts);
 }
 
 /*
@@ -271,17 +178,14 @@ static int load_tasks(struct bperf_leader *leader)
 {
 	char *kprobes __cleanup(free_ptr) =
 		xasprintf("%s/bus/event_source/devices/kprobe", sysfs_root());
-	struct kernel_btf btf;
-	int err = kernel_btf__read(KERNEL_BTF, &btf);
+	const struct kernel_btf *types;
+	int err = prog_load__types(&types);
 
 	if (err)
 		return err;
-	if (!btf.exits_late && kprobes && !access(kprobes, F_OK))
-		err = load_object(leader, PROGS_TASKS | PROGS_EXIT_EVENT, &btf);
-	else
-		err = load_object(leader, PROGS_TASKS | PROGS_EXIT, &btf);
-	kernel_btf__close(&btf);
-	return err;
+	if (!types->exits_late && kprobes && !access(kprobes, F_OK))
+		return load(leader, PROGS_TASKS | PROGS_EXIT_EVENT);
+	return load(leader, PROGS_TASKS | PROGS_EXIT);
 }
 
 static bool is_complete(struct bperf_leader *leader, enum prog_kind kind)

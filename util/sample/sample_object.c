@@ -2,9 +2,11 @@
 #include "util/sample/sample_object.h"
 
 #include "util/bperf/crash_point.h"
+#include "util/bperf/kernel_btf.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_progs.h"
 #include "util/bperf/leader_sample.h"
+#include "util/bperf/prog_load.h"
 #include "util/host/bpf_info.h"
 #include "util/host/perf_event.h"
 #include "util/host/prog_maps.h"
@@ -153,6 +155,18 @@ static int publish(struct reg_sample *place, const struct sample_bpf *skel)
 	return 0;
 }
 
+static int open_skel(struct sample_bpf **out)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	int err = prog_load__set_types(&opts);
+
+	if (err)
+		return err;
+	prog_load__begin();
+	*out = sample_bpf__open_opts(&opts);
+	return *out ? 0 : -errno;
+}
+
 static int load(struct sample_object *object, struct sample_bpf **out)
 {
 	int table __cleanup(close_fd) = sample_object__new_table(object->nr_cpus), err;
@@ -160,9 +174,9 @@ static int load(struct sample_object *object, struct sample_bpf **out)
 
 	if (table < 0)
 		return table;
-	skel = sample_bpf__open();
-	if (!skel)
-		return -errno;
+	err = open_skel(&skel);
+	if (err)
+		return err;
 	err = reuse_leader(skel, object->leader);
 	if (!err)
 		err = set_sizes(skel, object->nr_cpus, table);
@@ -278,7 +292,7 @@ static void set_special(struct sample_bpf *skel, const struct sample_slot *slot)
 				       skel->rodata->own.weighs_count;
 }
 
-/* Run on_sample_sync, when no other session's is under way there. Return: what it returns, or -errno. */
+/* Run on_sample_sync, when no other session's is under way there. Return: 0 or -errno. */
 static int run_sync(const struct sample_object *object, struct bpf_test_run_opts *opts)
 {
 	for (int i = 0; i < SYNC_TRIES; i++) {
@@ -287,34 +301,26 @@ static int run_sync(const struct sample_object *object, struct bpf_test_run_opts
 				continue;
 			return -errno;
 		}
-		if (opts->retval & 1)
-			return opts->retval & (1 | SAMPLE_SEES_GAPS);
+		if (opts->retval)
+			return 0;
 		sched_yield();
 	}
 	return -EBUSY;
 }
 
-/* Return: the variant of the program that this kernel can load. */
-static struct bpf_program *choose_prog(const struct sample_object *object,
-				       const struct sample_bpf *skel)
-{
-	const uint64_t args[] = {0, SAMPLE_CLOSE, 0};
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
-	int done = run_sync(object, &opts);
-
-	return done > 0 && done & SAMPLE_SEES_GAPS ? skel->progs.on_sample_gaps :
-						     skel->progs.on_sample;
-}
-
 int sample_object__load_prog(const struct sample_object *object, int slot, uint32_t gen)
 {
-	struct sample_bpf *skel = sample_bpf__open();
+	const struct kernel_btf *types;
 	struct bpf_program *prog;
+	struct sample_bpf *skel;
 	int err, fd = -1;
 
-	if (!skel)
-		return -errno;
-	prog = choose_prog(object, skel);
+	err = prog_load__types(&types);
+	if (!err)
+		err = open_skel(&skel);
+	if (err)
+		return err;
+	prog = types->kernel_context_id ? skel->progs.on_sample_gaps : skel->progs.on_sample;
 	skel->rodata->nr_cpus = object->nr_cpus;
 	skel->rodata->own.slot = slot;
 	skel->rodata->own.gen = gen;
@@ -342,9 +348,8 @@ int sample_object__sync(const struct sample_object *object, int cpu, int sampler
 	const uint64_t args[] = {sampler, ops, slots};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args),
 		    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
-	int done = run_sync(object, &opts);
 
-	return done < 0 ? done : 0;
+	return run_sync(object, &opts);
 }
 
 void sample_object__wake(const struct sample_object *object)
