@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define STATUS_USAGE	  1
@@ -364,6 +365,32 @@ static int act(enum global_action action, int argc, char **argv)
 	return STATUS_USAGE;
 }
 
+/* More than the deepest calls take: 300 KB, in util/bperf/scope_set.c. */
+#define STACK_BYTES (512 << 10)
+
+static __attribute__((noinline)) void touch_stack(void)
+{
+	volatile char lowest[STACK_BYTES];
+
+	lowest[0] = 0;
+	(void)lowest[0];
+}
+
+/*
+ * Let the stack grow now. Where the address space is limited, it may not grow later, and then the kernel kills perf, in
+ * the worst case with a lock.
+ */
+static bool reserve_stack(void)
+{
+	void *room = mmap(NULL, STACK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room == MAP_FAILED)
+		return false;
+	munmap(room, STACK_BYTES);
+	touch_stack();
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	enum global_action action;
@@ -373,6 +400,10 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	program__init(argc ? argv[0] : NULL);
 	msg__init("perf");
+	if (!reserve_stack()) {
+		pr_err("out of memory: raise the limit with ulimit -v");
+		return STATUS_USAGE;
+	}
 	all_args = argv;
 	first = global_options__parse(argc, argv, &action);
 	if (first < 0)

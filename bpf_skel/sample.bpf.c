@@ -457,24 +457,18 @@ static __always_inline __u64 zero_of(__u64 any)
 	return zero;
 }
 
-static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
+static __always_inline void take_from(struct bpf_perf_event_data *ctx, struct sample_cpu *here,
+				      struct sample_cpu_slot *there, __u32 slot, __u32 cpu)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS, needs;
-	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 	bool is_user, is_between = false, is_idle = false;
 	struct task_struct___sample *task;
 	struct task_struct *current;
 	__u64 users, want, ip, weight;
 	struct sample sample; /* what is not wanted costs nothing */
-	struct sample_cpu_slot *there;
 	struct sample_plan *plan;
 	struct sample_slot *of;
+	__u32 needs;
 
-	if (!here)
-		return;
-	there = &here->slot[slot];
-	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
-		return;
 	/* Behind all calls for gaps: while there are calls, registers are few. */
 	current = bpf_get_current_task_btf();
 	task = (void *)current;
@@ -496,7 +490,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	plan = &sample_plan;
 	asm volatile("" : "+r"(plan)); /* its address is loaded once */
 	of = &plan->slot[slot];
-	users = of->users;
+	users = of->takers;
 	if (users & plan->of_ranges) {
 		users &= ~plan->of_ranges | samplers_at(plan, ip);
 		if (!users)
@@ -531,6 +525,24 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	give_to(&sample, sample.next++, &sample.cpu);
 	for (__u32 i = 0; i < MAX_SAMPLERS / GIVEN_TO && sample.want; i++)
 		give(&sample);
+}
+
+/* Interrupts are on in samples of software events. */
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS;
+	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
+	struct sample_cpu_slot *there;
+
+	if (!here)
+		return;
+	there = &here->slot[slot];
+	*(volatile __u32 *)&here->busy = 1;
+	barrier();
+	if (there->base.gen == own.gen || (sees_gaps && is_in_gap(ctx, there)))
+		take_from(ctx, here, there, slot, cpu);
+	barrier();
+	*(volatile __u32 *)&here->busy = 0;
 }
 
 SEC("?" SECTION_SAMPLE)
@@ -636,31 +648,15 @@ static long sync_slot(__u32 nr, struct sample_sync *sync)
 	return 0;
 }
 
-/*
- * Bring one CPU up to date for one session. Never attached; only BPF_PROG_TEST_RUN runs it. The arguments
- * are the sampler, operations (SAMPLE_*) and a mask of slots.
- *
- * A sample can interrupt this, but nothing that began before it is still under way when it returns. So a
- * half of a table that was turned away from is still.
- *
- * Return: 1 when done; 0: no such sampler. (Newer kernels skip a nested execution and also report 0.)
- */
-SEC("raw_tp")
-int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
+/* Return: 1; 0: no such sampler */
+static __always_inline __u32 sync_here(const struct bpf_raw_tracepoint_args *ctx,
+				       struct sample_cpu *here, __u32 cpu)
 {
 	__u32 sampler = ctx->args[0], ops = ctx->args[1];
-	struct sample_sync sync = {.slots = ctx->args[2], .cpu = bpf_get_smp_processor_id()};
-	__u32 cpu = sync.cpu;
+	struct sample_sync sync = {.here = here, .slots = ctx->args[2], .cpu = cpu};
 	struct sample_table *table;
 	void *inner;
 
-	sync.here = bpf_map_lookup_elem(&sample_cpus, &cpu);
-	if (!sync.here)
-		return 0;
-	if (ops & SAMPLE_WAKE) {
-		wake_sessions(&cpu);
-		return 1;
-	}
 	if (ops & SAMPLE_CLOSE) {
 		bpf_loop(MAX_SAMPLE_SLOTS, sync_slot, &sync, 0);
 		return 1;
@@ -680,4 +676,36 @@ int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
 	if (ops & SAMPLE_ON)
 		*(volatile __u32 *)&table->is_on = 1;
 	return 1;
+}
+
+/*
+ * Bring one CPU up to date for one session. Never attached; only BPF_PROG_TEST_RUN runs it. The arguments
+ * are the sampler, operations (SAMPLE_*) and a mask of slots.
+ *
+ * A sample can interrupt this, but nothing that began before it is still under way when it returns. So a
+ * half of a table that was turned away from is still.
+ *
+ * Return: 1 when done; 0: no such sampler, or a sample or another sync is under way here. (Newer kernels skip a
+ * nested execution and also report 0.)
+ */
+SEC("raw_tp")
+int on_sample_sync(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), done;
+	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
+
+	if (!here)
+		return 0;
+	if (ctx->args[1] & SAMPLE_WAKE) {
+		wake_sessions(&cpu);
+		return 1;
+	}
+	if (*(volatile __u32 *)&here->busy || *(volatile __u32 *)&here->syncing)
+		return 0;
+	*(volatile __u32 *)&here->syncing = 1;
+	barrier();
+	done = sync_here(ctx, here, cpu);
+	barrier();
+	*(volatile __u32 *)&here->syncing = 0;
+	return done;
 }

@@ -201,6 +201,8 @@ struct sample_cpu_slot {
 
 /* Sampling on one CPU. */
 struct sample_cpu {
+	__u32 busy;    /* a sample is being taken: it can be interrupted by a sync */
+	__u32 syncing; /* a sync is under way: it can be interrupted by another */
 	struct sample_cpu_slot slot[MAX_SAMPLE_SLOTS];
 	__u64 head; /* position of the next stack; 0: none yet */
 	__u64 index[1 << STORE_INDEX_BITS];
@@ -217,9 +219,10 @@ enum sample_class {
 struct sample_slot {
 	__u32 class;	 /* enum sample_class, 0: free. Written last, reset first */
 	__u32 with_addr; /* its samples have the data address */
-	__u32 needs;	 /* of all its users */
-	__u32 pad;
-	__u64 users; /* bit per sampler */
+	__u32 is_fast;	 /* the kernel may throttle it; only for sessions that asked for that */
+	__u32 needs;	 /* of all takers */
+	__u64 users;	 /* bit per sampler */
+	__u64 takers;	 /* those of the users that have a rate. Written after needs */
 	struct attr_key key;
 };
 
@@ -229,6 +232,8 @@ struct sampler_place {
 	__u32 session;	   /* its number */
 	__u32 needs;	   /* SAMPLE_NEEDS_* */
 	__u32 has_records; /* it may have a map in sample_records. Written first, reset last */
+	__u32 turns;	   /* its collections; only the session itself writes it */
+	__u32 pad;
 	__u64 rate[MAX_SAMPLE_SLOTS];		/* period, or frequency, by the slot's class */
 	__u64 other_cpus[MAX_SAMPLE_CPUS / 64]; /* CPUs that it does not sample */
 };
@@ -263,6 +268,7 @@ struct sample_plan {
 	__u64 of_tasks;	  /* bit per sampler: it samples the tasks of its scopes */
 	__u64 of_cgroups; /* the same of cgroups */
 	__u64 of_ranges;  /* bit per sampler: only instructions in its ranges */
+	__u64 sleepers;	  /* the same: it has not collected for long, so its rates do not count */
 	struct sample_slot slot[MAX_SAMPLE_SLOTS];
 	struct sampler_place sampler[MAX_SAMPLERS];
 	__u32 gen; /* of the last program that was loaded */

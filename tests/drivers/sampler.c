@@ -258,8 +258,7 @@ static int sample(struct driver *driver, const struct evlist *list)
 		if (!err && driver->prints_intervals)
 			print_interval(driver, sampler);
 	}
-	if (!err)
-		err = sampler__disable(sampler);
+	sampler__disable(sampler);
 	/* Both halves. */
 	for (int i = 0; i < 2 && !err; i++)
 		err = sampler__collect(sampler, print_entry, driver);

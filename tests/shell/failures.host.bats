@@ -187,7 +187,7 @@ with_memory() {
 			cat "$err"
 			# the second one while perf reads its options
 			[ "$status" = 1 ] || [ "$status" = 129 ]
-			grep -q '^perf [a-z]*: .*\(out of memory\|Cannot allocate memory\|too little memory\)' "$err"
+			grep -q '^perf[a-z ]*: .*\(out of memory\|Cannot allocate memory\|too little memory\)' "$err"
 			[ "$(wc -l <"$err")" -le 2 ]
 		done
 	done
@@ -203,6 +203,8 @@ with_memory() {
 	for ((kb = 5000; kb < 50000; kb += 100)); do
 		prlimit --as=$((kb * 1024)) perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/joins.csv" \
 			-e page-faults:u -p "$counted" -- true >"$T/joins" 2>&1 3>&- && [ ! -s "$T/joins" ] && break
+		# the kernel would end it where its stack could not grow
+		[ $? -lt 128 ]
 		grep -q 'too little memory to share events of tasks' "$T/joins" && sessions=$((sessions + 1))
 	done
 	[ "$sessions" -gt 0 ]

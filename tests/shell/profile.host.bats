@@ -802,6 +802,11 @@ needs() {
 	"$WORKLOADS/sample_slots" "$ATTR_MAP" needs
 }
 
+# takers_are NR : so many sessions have samples of the only slot
+takers_are() {
+	[ "$("$WORKLOADS/sample_slots" "$ATTR_MAP" takers)" = "$1" ]
+}
+
 @test "a session that is disabled lets others sample at their own rate" {
 	local slow own
 	# addresses of instructions, by process
@@ -830,6 +835,38 @@ needs() {
 	is_whole "$T/json" 2
 	# The kernel's clocks differ by 0.05 percent at most (sample_sync.c).
 	[ "$(account "$T/json" counted)" -ge $((2 * $(nproc) * 199900000)) ]
+	adds_up "$T/slow"
+}
+
+@test "a session that is enabled without the lock has no samples of others, and misses the time" {
+	local slow holder
+	background /dev/null blend 100000000000
+	# addresses of instructions, and no tasks
+	start_sampler slow -q -k 0xc -a -F 499 cpu-clock
+	slow=$sampler_pid
+	open_control late
+	background "$T/late" env PERF_TEST_LOCK_MS=100 perf profile --bpf-attr-map "$ATTR_MAP" -a -g -e cpu-clock -F 100 -s tid,sym -D -1 -j \
+		--control "fifo:$T/late.ctl,$T/late.ack"
+	late=$!
+	tell late ping
+	wait_for takers_are 1
+	background "$T/held" flock "${ATTR_MAP}_lock/tasks" sleep infinity
+	holder=$!
+	wait_for grep -q "FLOCK.* WRITE $holder " /proc/locks
+	tell late enable
+	sleep 0.5
+	takers_are 1
+	kill -KILL -- "-$holder"
+	wait_for takers_are 2
+	sleep 0.3
+	tell late stop
+	wait "$late"
+	end_sampler "$slow"
+	grep '^{' "$T/late" >"$T/json"
+	# Without a tid or a stack it would be one of the other session.
+	jq -s -e 'map(select(.samples and .tid == 0 and .sym == "[unknown]")) == []' "$T/json"
+	jq -s -e --argjson cpus "$(nproc)" '[.[] | .account // empty] | last | .absent_ns >= 5e8 * $cpus and .samples > 10' "$T/json" >&2
+	is_whole "$T/json" 2
 	adds_up "$T/slow"
 }
 

@@ -242,6 +242,21 @@ is_half() {
 	[ "$(total throttled.nr "$T/out")" = 0 ]
 }
 
+@test "an event that the kernel throttles is none of sessions that asked for less" {
+	local slow
+	keep_busy
+	start_sampler slow -q -a -F 99 cycles
+	slow=$sampler_pid
+	set_max_rate 5000
+	# about half of 10,000 a second
+	sampled -q -a -d 300 -c 100003 cycles >"$T/fast"
+	end_sampler "$slow"
+	set_max_rate 100000
+	! sees_throttling || is_half throttled "$T/fast"
+	[ "$(total throttled.nr "$T/slow")$(total 'dropped by the kernel.nr' "$T/slow")" = 00 ]
+	adds_up "$T/slow"
+}
+
 @test "sessions of different rates share one event, and slower ones get what they asked for" {
 	keep_busy
 	start_sampler slow -q -a -c 2000003 cycles

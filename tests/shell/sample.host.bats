@@ -122,6 +122,55 @@ has_samples() {
 	adds_up "$T/stopped"
 }
 
+# rate_of_cpu0 : the period of the only slot's event there
+rate_of_cpu0() {
+	slots | cut -d ' ' -f 4
+}
+
+# has_rate PERIOD
+has_rate() {
+	[ "$(rate_of_cpu0)" = "$1" ]
+}
+
+@test "a session that is stopped for long drives no event, until it goes on" {
+	start_sampler stopped -q -a -F 10000 cpu-clock
+	stopped=$sampler_pid
+	start_sampler slow -q -a -F 100 cpu-clock
+	slow=$sampler_pid
+	has_rate 100000
+	kill -STOP "$stopped"
+	wait_for has_rate 10000000
+	kill -CONT "$stopped"
+	wait_for has_rate 100000
+	end_sampler "$slow"
+	adds_up "$T/slow"
+	# Its event is there for nobody else, and yet others close it.
+	kill -STOP "$stopped"
+	start_sampler other -q -a -F 100 page-faults
+	wait_for eval 'slots | grep -qE "^0 1 1 0( 0)*$"'
+	kill -CONT "$stopped"
+	wait_for eval 'slots | grep -qE "^0 1 1 100000 "'
+	end_sampler "$sampler_pid"
+	end_sampler "$stopped"
+	# All samples that it has, and the time that it misses.
+	[ "$(total absent "$T/stopped")" -gt 0 ]
+}
+
+@test "a CPU that cannot be read costs a session neither its life nor its other samples" {
+	local session
+	: >"$T/json"
+	background "$T/json" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -F 499 -j -I 300
+	session=$!
+	wait_for grep -q account "$T/json"
+	"$WORKLOADS/sample_slots" "$ATTR_MAP" busy
+	wait_for jq -n -e '[inputs] | any(.account.failed_reads > 0)' "$T/json"
+	lines=$(wc -l <"$T/json")
+	# CPU 1 goes on.
+	[ "$(nproc)" = 1 ] || wait_for jq -n -e --argjson lines "$lines" '[inputs | select(input_line_number > $lines)] | any(.account.samples > 0)' "$T/json"
+	kill -INT "$session"
+	wait "$session"
+}
+
 # goes_on PID : it is stopped, and continued
 goes_on() {
 	wait_for is_stopped "$1"

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sample_slots PATH [CPU|needs]: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
+ * sample_slots PATH [CPU|needs|takers|busy]: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
  * number of the slot, its class, how many sessions use it, and the rate of its event on each possible CPU (0: none).
  * With a CPU, print the generation of its event on that CPU instead (0: none). With the word needs, print that of all
- * its users: a sum of SAMPLE_NEEDS_*.
+ * its takers: a sum of SAMPLE_NEEDS_*; with takers, how many these are. With busy, print nothing, and keep CPU 0 from
+ * syncs for good.
  * Exit status 3: there is no leader.
  */
 #include "leader_tables.h"
 #include "../../bpf_skel/sample.h"
 
-static const void *sample_map(const struct registry *reg, enum sample_map map, size_t size)
+static void *sample_map(const struct registry *reg, enum sample_map map, size_t size)
 {
 	int fd = fd_by_id(reg->sample.map_ids[map]);
 
 	if (fd < 0)
 		die("nobody samples");
-	return map_memory(fd, size, PROT_READ);
+	return map_memory(fd, size, PROT_READ | PROT_WRITE);
 }
 
 int main(int argc, char **argv)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	const struct sample_plan *plan;
-	const struct sample_cpu *cpus;
 	const struct registry *reg;
+	struct sample_cpu *cpus;
 
-	usage_unless(argc == 2 || argc == 3, "PATH [CPU|needs]");
+	usage_unless(argc == 2 || argc == 3, "PATH [CPU|needs|takers|busy]");
 	reg = find_leader(argv[1]);
 	plan = sample_map(reg, SAMPLE_PLAN, sizeof(*plan));
 	cpus = sample_map(reg, SAMPLE_CPUS, nr_cpus * sizeof(*cpus));
+	if (argc == 3 && !strcmp(argv[2], "busy")) {
+		cpus[0].syncing = 1;
+		return 0;
+	}
 	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
 		const struct sample_slot *of = &plan->slot[slot];
 
@@ -36,6 +41,10 @@ int main(int argc, char **argv)
 			continue;
 		if (argc == 3 && !strcmp(argv[2], "needs")) {
 			printf("%u\n", of->needs);
+			continue;
+		}
+		if (argc == 3 && !strcmp(argv[2], "takers")) {
+			printf("%d\n", __builtin_popcountll(of->takers));
 			continue;
 		}
 		if (argc == 3) {

@@ -43,7 +43,10 @@ static int make(const struct sample_source_ops *ops, void *sampler, struct sampl
 
 static int shared_set(void *sampler, bool enable)
 {
-	return enable ? sampler__enable(sampler) : sampler__disable(sampler);
+	if (enable)
+		return sampler__enable(sampler);
+	sampler__disable(sampler);
+	return 0;
 }
 
 static int shared_set_ranges(void *sampler, const struct address_ranges *ranges)

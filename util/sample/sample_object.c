@@ -22,8 +22,10 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#define SYNC_TRIES 1000
+#define SYNC_TRIES   1000
+#define SYNC_WAIT_US 100
 
 /* --- its maps --- */
 
@@ -303,7 +305,11 @@ static int run_sync(const struct sample_object *object, struct bpf_test_run_opts
 		}
 		if (opts->retval)
 			return 0;
-		sched_yield();
+		/* A sample or another session's sync is under way there. */
+		if (i < SYNC_TRIES / 10)
+			sched_yield();
+		else
+			usleep(SYNC_WAIT_US);
 	}
 	return -EBUSY;
 }

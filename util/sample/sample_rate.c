@@ -84,6 +84,15 @@ uint64_t sample_rate__max(void)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
+/* Return: whether the kernel throttles a busy CPU's event. An event without a known rate may be as fast as cycles. */
+static bool is_throttled(const struct evsel *evsel, const struct sample_rate *rate)
+{
+	double per_second = sample_rate__per_ms(rate->class, &evsel->attr, rate->value) * 1000;
+	uint64_t max = sample_rate__max();
+
+	return max && per_second > max;
+}
+
 static int check(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate)
 {
 	uint64_t max = kind == SAMPLE_BY_FREQ ? sample_rate__max() : 0;
@@ -104,7 +113,7 @@ int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, u
 
 	if (err)
 		return err;
-	*out = (struct sample_rate){SAMPLE_CLASS_PERIOD, rate};
+	*out = (struct sample_rate){.class = SAMPLE_CLASS_PERIOD, .value = rate};
 	if (kind == SAMPLE_BY_FREQ && is_clock)
 		out->value = NSEC_PER_SEC / rate;
 	else if (kind == SAMPLE_BY_FREQ && is_cycles(evsel))
@@ -118,6 +127,7 @@ int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, u
 	}
 	if (!out->value)
 		out->value = 1;
+	out->is_fast = is_throttled(evsel, out);
 	return 0;
 }
 
@@ -138,6 +148,12 @@ double sample_rate__per_ms(enum sample_class class, const struct perf_event_attr
 	return (perf_event__is_clock(attr) ? 1e6 : ASSUMED_CYCLES_PER_MS) / value;
 }
 
+/* Return: a bit for each sampler whose rate counts in a slot. */
+static uint64_t drivers(const struct sample_plan *plan, const struct sample_slot *of)
+{
+	return of->takers & ~plan->sleepers;
+}
+
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 {
 	const struct sample_slot *of = &plan->slot[slot];
@@ -146,7 +162,7 @@ uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		uint64_t rate = plan->sampler[i].rate[slot];
 
-		if (!(of->users >> i & 1) || !rate || !samples_cpu(&plan->sampler[i], cpu))
+		if (!(drivers(plan, of) >> i & 1) || !samples_cpu(&plan->sampler[i], cpu))
 			continue;
 		if (!needed || (of->class == SAMPLE_CLASS_PERIOD ? rate < needed : rate > needed))
 			needed = rate;
@@ -164,7 +180,7 @@ static double fastest(const struct sample_plan *plan, int slot)
 	memcpy(&attr, of->key.bytes, sizeof(attr));
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		uint64_t rate = plan->sampler[i].rate[slot];
-		double one = of->users >> i & 1 && rate ?
+		double one = drivers(plan, of) >> i & 1 ?
 				     sample_rate__per_ms(of->class, &attr, rate) :
 				     0;
 

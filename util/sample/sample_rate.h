@@ -14,6 +14,7 @@ struct perf_event_attr;
 struct sample_rate {
 	enum sample_class class;
 	uint64_t value; /* a period, or a frequency */
+	bool is_fast;	/* above the kernel's limit of samples, so that it may throttle the event */
 };
 
 /**
@@ -30,7 +31,7 @@ int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, u
 /** sample_rate__max() - the limit of frequencies, kernel.perf_event_max_sample_rate; 0: unknown */
 uint64_t sample_rate__max(void);
 
-/** sample_rate__needed() - what the event of a slot on a CPU must do for all its users; 0: no event */
+/** sample_rate__needed() - what the event of a slot on a CPU must do for all its takers that are awake; 0: no event */
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu);
 
 /**

@@ -11,6 +11,7 @@
 #include "util/host/wide_attr.h"
 #include "util/lib/util.h"
 #include "util/sample/sample_ranges.h"
+#include "util/sample/sample_sleepers.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -135,11 +136,23 @@ static int open_on(struct sample_object *object, int slot, int cpu, struct next_
 	return err;
 }
 
+/* Return: whether an event takes one of the CPU's counters, so that the next one needs another until it is freed. */
+static bool takes_counter(const struct sample_slot *slot)
+{
+	struct perf_event_attr attr;
+
+	memcpy(&attr, slot->key.bytes, sizeof(attr));
+	return attr.type != PERF_TYPE_SOFTWARE;
+}
+
 static int change(struct sample_object *object, int slot, int cpu, struct next_prog *prog)
 {
 	bool has_event = base_of(object, slot, cpu)->gen;
 	int err = 0;
 
+	if (has_event && sample_rate__needed(object->plan, slot, cpu) &&
+	    !takes_counter(&object->plan->slot[slot]))
+		(void)load_next(object, slot, prog); /* in prog->err */
 	/* Without a program the event in place is better than none. */
 	if (prog->err && sample_rate__needed(object->plan, slot, cpu))
 		return prog->err;
@@ -301,6 +314,7 @@ int sample_slots__add_sampler(struct sample_object *object, int table_fd, int re
 	plan->of_tasks &= ~(1ULL << i);
 	plan->of_cgroups &= ~(1ULL << i);
 	plan->of_ranges &= ~(1ULL << i);
+	sample_sleepers__wake(plan, i);
 	__atomic_store_n(&plan->sampler[i].token, leader_sample__token(object->leader),
 			 __ATOMIC_RELEASE);
 	crash_point__reach("sampler-added");
@@ -321,16 +335,22 @@ int sample_slots__set_ranges(struct sample_object *object, int sampler,
 	return sample_ranges__set(&object->plan->ranges, sampler, ranges);
 }
 
-/* Users without a rate take no samples. */
-static void set_needs(struct sample_plan *plan, int slot)
+/* Users without a rate take no samples: these may lack what the user needs. */
+static void set_takers(struct sample_plan *plan, int slot)
 {
 	struct sample_slot *of = &plan->slot[slot];
+	__u64 takers = 0;
 	__u32 needs = 0;
 
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
-		if (of->users >> i & 1 && plan->sampler[i].rate[slot])
-			needs |= plan->sampler[i].needs;
+		if (!(of->users >> i & 1) || !plan->sampler[i].rate[slot])
+			continue;
+		takers |= 1ULL << i;
+		needs |= plan->sampler[i].needs;
 	}
+	/* Samples that come just now have enough for those that go, and for those that come. */
+	of->needs |= needs;
+	__atomic_store_n(&of->takers, takers, __ATOMIC_SEQ_CST);
 	of->needs = needs;
 }
 
@@ -338,7 +358,7 @@ static bool is_slot(const struct sample_slot *slot, const struct attr_key *key,
 		    const struct sample_rate *rate, bool with_addr)
 {
 	return slot->class == rate->class && !!slot->with_addr == with_addr &&
-	       !memcmp(&slot->key, key, sizeof(*key));
+	       !!slot->is_fast == rate->is_fast && !memcmp(&slot->key, key, sizeof(*key));
 }
 
 /* Return: the event's slot; else a free one; else -ENOSPC. */
@@ -359,7 +379,7 @@ static int find_slot(const struct sample_plan *plan, const struct attr_key *key,
 void sample_slots__set_rate(struct sample_object *object, int sampler, int slot, uint64_t rate)
 {
 	object->plan->sampler[sampler].rate[slot] = rate;
-	set_needs(object->plan, slot);
+	set_takers(object->plan, slot);
 	/* The others may have to look at their stacks more often. */
 	for (int i = 0; i < MAX_SAMPLERS && rate; i++) {
 		if (i != sampler && object->plan->sampler[i].token) {
@@ -383,7 +403,8 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 	if (!slot->class) {
 		slot->key = *key;
 		slot->with_addr = with_addr;
-		slot->users = 0;
+		slot->is_fast = rate->is_fast;
+		slot->users = slot->takers = 0;
 		crash_point__reach("sample-slot-written");
 		__atomic_store_n(&slot->class, rate->class, __ATOMIC_RELEASE);
 	}
@@ -398,7 +419,7 @@ static void leave_slots(struct sample_plan *plan, int sampler)
 {
 	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
 		__atomic_fetch_and(&plan->slot[i].users, ~(1ULL << sampler), __ATOMIC_SEQ_CST);
-		set_needs(plan, i);
+		set_takers(plan, i);
 	}
 }
 

@@ -55,10 +55,10 @@ static void add_gaps(struct sampled_event *event, const struct sample_reading *n
 static void add_rest(struct sampled_event *event, const struct sample_reading *now,
 		     const struct sample_reading *last)
 {
-	uint64_t counted =
-		event->is_clock ? now->enabled_ns - last->enabled_ns : now->counter - last->counter;
+	uint64_t counted = event->is_clock ? growth(now->enabled_ns, last->enabled_ns) :
+					     growth(now->counter, last->counter);
 	double seen = growth(now->seen.all.weight, last->seen.all.weight);
-	double rest = counted - seen;
+	double rest = counted - seen; /* may be negative */
 
 	if (!seen)
 		return;
@@ -98,7 +98,7 @@ static uint64_t watched_since(const struct sampler *sampler, const struct sample
 }
 
 /*
- * Add what an event did on a CPU since its last reading.
+ * Add what an event did on a CPU since its last reading. Without rates it did nothing for this session.
  *
  * @from_ns, @to_ns: the reading is between these two; 0: the CPU is offline
  */
@@ -107,9 +107,9 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 {
 	const struct sample_reading *now = &sampler->tables[cpu].reading[event->slot];
 	struct sample_reading *last = &event->last[cpu], *sum = &event->sum;
-	uint64_t since_ns = watched_since(sampler, event, cpu);
+	uint64_t since_ns = watched_since(sampler, event, cpu), enabled_ns = 0;
 
-	if (sampler->is_enabled) {
+	if (sampler->is_enabled && sampler->has_rates) {
 		sum->counter += now->counter - last->counter;
 		sum->enabled_ns += now->enabled_ns - last->enabled_ns;
 		sum->running_ns += now->running_ns - last->running_ns;
@@ -119,10 +119,11 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		add_gaps(event, now, last);
 		add_rest(event, now, last);
 		sum->err += now->err != 0;
-		if (since_ns && from_ns > since_ns && !now->err && can_have(sampler, event, cpu))
-			add_absence(event, from_ns - since_ns,
-				    growth(now->enabled_ns, last->enabled_ns));
+		enabled_ns = growth(now->enabled_ns, last->enabled_ns);
 	}
+	if (sampler->is_enabled && since_ns && from_ns > since_ns && !now->err &&
+	    can_have(sampler, event, cpu))
+		add_absence(event, from_ns - since_ns, enabled_ns);
 	event->read_ns[cpu] = to_ns;
 	*last = *now;
 }
@@ -157,26 +158,43 @@ static void sync_offline(struct sampler *sampler, int cpu, uint32_t ops)
 		table->is_on = 1;
 }
 
+/* A CPU was kept from its sync: the next reading has what it counted. */
+static void note_failure(struct sampler *sampler, int cpu, uint32_t ops)
+{
+	/* A sample that is under way is still taken. */
+	if (ops & SAMPLE_OFF)
+		__atomic_store_n(&sampler->tables[cpu].is_on, 0, __ATOMIC_RELEASE);
+	for (int i = 0; i < sampler->nr_events && sampler->is_enabled; i++)
+		sampler->events[i].sum.err++;
+}
+
+static int sync_cpu(struct sampler *sampler, int cpu, uint32_t ops)
+{
+	uint64_t from_ns = clock_ns(), to_ns;
+	int err = sample_object__sync(&sampler->object, cpu, sampler->number, ops, sampler->slots);
+
+	to_ns = clock_ns();
+	if (err == -ENXIO) {
+		sync_offline(sampler, cpu, ops);
+		from_ns = to_ns = 0;
+	} else if (err) {
+		note_failure(sampler, cpu, ops);
+		return err;
+	}
+	for (int i = 0; i < sampler->nr_events; i++)
+		take_reading(sampler, &sampler->events[i], cpu, from_ns, to_ns);
+	return 0;
+}
+
 int sample_sync__all(struct sampler *sampler, uint32_t ops)
 {
+	int first = 0;
+
 	sampler->has_synced = true;
 	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
-		uint64_t from_ns = clock_ns(), to_ns;
-		int err;
+		int err = sample_sync__has(sampler, cpu) ? sync_cpu(sampler, cpu, ops) : 0;
 
-		if (!sample_sync__has(sampler, cpu))
-			continue;
-		err = sample_object__sync(&sampler->object, cpu, sampler->number, ops,
-					  sampler->slots);
-		to_ns = clock_ns();
-		if (err == -ENXIO) {
-			sync_offline(sampler, cpu, ops);
-			from_ns = to_ns = 0;
-		} else if (err) {
-			return err;
-		}
-		for (int i = 0; i < sampler->nr_events; i++)
-			take_reading(sampler, &sampler->events[i], cpu, from_ns, to_ns);
+		first = first ? first : err;
 	}
-	return 0;
+	return first;
 }

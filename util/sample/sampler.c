@@ -422,6 +422,9 @@ static void set_rates(struct sampler *sampler, bool has, int (*lock)(struct attr
 {
 	if (sampler->has_rates == has || lock(sampler->attr_map))
 		return;
+	/* Up to now it was enabled without. */
+	if (has && sampler->is_enabled)
+		(void)sample_sync__all(sampler, SAMPLE_READ);
 	for (int i = 0; i < sampler->nr_events; i++)
 		sample_slots__set_rate(&sampler->object, sampler->number, sampler->events[i].slot,
 				       has ? sampler->events[i].rate : 0);
@@ -458,16 +461,14 @@ int sampler__enable(struct sampler *sampler)
 	return err;
 }
 
-int sampler__disable(struct sampler *sampler)
+void sampler__disable(struct sampler *sampler)
 {
-	int err = sampler->is_enabled ? sample_sync__all(sampler, SAMPLE_READ | SAMPLE_OFF) : 0;
-
-	if (err)
-		pr_err("cannot stop sampling: %s", strerror(-err));
-	else if (sampler->is_enabled)
-		sampler->disabled_at_ns = clock_ns();
-	sampler->is_enabled &= err != 0;
-	return err;
+	if (!sampler->is_enabled)
+		return;
+	/* The account has the CPUs that cannot be read. */
+	(void)sample_sync__all(sampler, SAMPLE_READ | SAMPLE_OFF);
+	sampler->disabled_at_ns = clock_ns();
+	sampler->is_enabled = false;
 }
 
 int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ranges)
@@ -498,8 +499,10 @@ static void repair(struct sampler *sampler)
 	bool is_due = now_ns - sampler->repaired_ns >= REPAIR_NS;
 
 	capability__raise();
-	if (is_due)
+	if (is_due) {
 		sampler->repaired_ns = now_ns;
+		sample_sleepers__find(&sampler->sleepers, sampler->object.plan);
+	}
 	if (is_due && sample_slots__has_dead(&sampler->object) &&
 	    !attr_map__try_lock_tasks(sampler->attr_map)) {
 		/* The next one has its turn at the next collection. */
@@ -518,12 +521,10 @@ int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx)
 {
 	int err;
 
+	sample_sleepers__wake(sampler->object.plan, sampler->number);
 	sample_collect__begin(sampler);
-	err = sample_sync__all(sampler, SAMPLE_FLIP | SAMPLE_READ);
-	if (err) {
-		pr_err("cannot read the samples: %s", strerror(-err));
-		return err;
-	}
+	/* A CPU that cannot be read now keeps its samples until the next time, and the account has it. */
+	(void)sample_sync__all(sampler, SAMPLE_FLIP | SAMPLE_READ);
 	err = sample_collect__all(sampler, fn, ctx);
 	repair(sampler);
 	return err;

@@ -36,9 +36,11 @@ struct sampler;
  */
 int sampler__open(const struct sampler_options *options, struct sampler **out);
 
-/** sampler__enable(), __disable() - begin, end; 0 or -errno after a message */
+/** sampler__enable() - begin; 0 or -errno after a message */
 int sampler__enable(struct sampler *sampler);
-int sampler__disable(struct sampler *sampler);
+
+/** sampler__disable() - end. CPUs that cannot be read end all the same, and the account has them */
+void sampler__disable(struct sampler *sampler);
 
 /**
  * sampler__set_ranges() - sample only instructions in these ranges, for options.has_ranges
@@ -52,8 +54,8 @@ int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ra
  * sampler__collect() - empty the tables of all CPUs
  * @fn: is called once per entry; calls for different CPUs and collections may have equal keys
  *
- * Also replaces the events of CPUs that came back, and ends the rates of sessions that died, or of this one while it
- * is disabled.
+ * Also replaces the events of CPUs that came back. Ends the rates of sessions that died or stopped collecting, and its
+ * own while it is disabled. A CPU that cannot be read keeps its samples until the next time.
  * Return: 0, what @fn returned, or -errno after a message.
  */
 int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx);

@@ -7,6 +7,7 @@
 #include "util/lib/byte_buffer.h"
 #include "util/sample/sample_object.h"
 #include "util/sample/sample_singles.h"
+#include "util/sample/sample_sleepers.h"
 #include "util/sample/sample_types.h"
 
 struct cpumap;
@@ -61,6 +62,7 @@ struct sampler {
 	bool gives_up;		  /* it waited in vain for a lock */
 	bool has_synced;	  /* its CPUs were brought up to date */
 	uint64_t repaired_ns;	  /* when dead sessions were looked for */
+	struct sample_sleepers sleepers;
 	int events_of_slot[MAX_SAMPLE_SLOTS];
 };
 
