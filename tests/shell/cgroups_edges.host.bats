@@ -365,6 +365,29 @@ attrs() {
 	wait_for no_leader
 }
 
+@test "a session counts and samples privately when others have all places for cgroups" {
+	make_top
+	local most full="all sessions together would count more than 16384 cgroups" faults
+	mkdir "$top"/{one,two,three}
+	faults="echo \$\$ >$top/three/cgroup.procs && exec $WORKLOADS/faults 3000"
+	PERF_TEST_MAX_CGROUP_IDS=2 start_run most -a -e page-faults:u --for-each-cgroup "$name/one,$name/two"
+	most=$run_pid
+	# The second one has a place, the third has none: both are counted privately.
+	shared -a -x, -o "$T/own.csv" -e page-faults:u --for-each-cgroup "$name/two,$name/three" -- bash -c "$faults" 2>"$T/own.err"
+	diff -u - "$T/own.err" <<<"perf stat: $full: counting with events of this session's own" >&2
+	in_range "$(value page-faults:u "$name/three" "$T/own.csv")" 3000 3100
+	[ "$(value page-faults:u "$name/two" "$T/own.csv")" = 0.00 ]
+	perf profile --bpf-attr-map "$ATTR_MAP" -j -s pid -c 1 -e page-faults:u --for-each-cgroup "$name/three" -- bash -c "$faults" \
+		>"$T/own.json" 2>"$T/own.err"
+	[ "$(complaints "$T/own.err")" = "perf profile: $full: sampling with events of this session's own" ]
+	in_range "$(jq -s 'map(.samples // 0) | add' "$T/own.json")" 3000 3100
+	bash -c "echo \$\$ >$top/two/cgroup.procs && exec $WORKLOADS/faults 3000"
+	end_run "$most" INT 130
+	[ ! -s "$T/most.err" ]
+	in_range "$(value page-faults:u "$name/two" "$T/most.csv")" 0 3100
+	wait_for no_leader
+}
+
 @test "new cgroups without a free descriptor are not counted, and the session goes on" {
 	make_top
 	mkdir "$top/w1"

@@ -114,6 +114,26 @@ let_go() {
 	[ ! -s "$T/err" ]
 }
 
+@test "a session whose tasks have no room samples by itself, also alone" {
+	local blend full="all sessions together would count more than 1 tasks: $OWN"
+	own_the_tasks
+	background "$T/sleepers" sleepers 3000
+	local sleepers=$!
+	wait_for grep -q ready "$T/sleepers"
+	background /dev/null blend 100000000
+	blend=$!
+	PERF_TEST_MAX_TASKS=1 profile -p "$sleepers,$blend"
+	sampled_privately "$full"
+	PERF_TEST_MAX_TASKS=1 start_sampler keeps -q -p $blend -F 1 cpu-clock
+	profile -p "$sleepers,$blend"
+	sampled_privately "$full"
+	# A command has one task.
+	profile
+	[ ! -s "$T/err" ]
+	end_sampler "$sampler_pid"
+	wait_for no_sessions
+}
+
 @test "a session that others leave no room for ranges samples by itself" {
 	local many
 	# Ranges that touch are one.

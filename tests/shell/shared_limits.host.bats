@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Tasks that cannot be counted, and more than can be: one line each, others are not disturbed, and
+# Tasks that cannot be counted, and more than can be shared: one line each, others are not disturbed, and
 # nothing is left.
 
 load helpers
@@ -18,13 +18,45 @@ sleepers() {
 	wait_for grep -q ready "$T/sleepers"
 }
 
-# too_many WHAT MAX OPTION... : this run is refused with that line, and not even a trace of it is left
-too_many() {
-	local line="perf stat: cannot share events: all sessions together count too many $1: at most $2 (count fewer, or end other sessions)"
-	shift 2
+# warns_once FILE WHAT : that is all there is: what is full, and that the session counts by itself
+warns_once() {
+	grep -v '^Events ' "$1" | diff - <(echo "perf stat: $2: counting with events of this session's own") >&2
+}
+
+# counts_itself WHAT OPTION... : others leave no room for a session with these options and the gang among its tasks. Its
+# counts are exact, and it changes nothing that is shared.
+counts_itself() {
+	local what=$1
+	shift
 	tables >"$T/before"
-	refused 1 shared "$@" <<<"$line"
+	both_window own page-faults "$@"
 	same_tables "$T/before"
+	tell own enable
+	work
+	work
+	tell own disable
+	end_run "${run_pid[own]}" INT 130
+	warns_once "$T/own.err" "$what"
+	same own 0 page-faults 4
+}
+
+# shared_all NAME... : these sessions end, and had no events of their own
+shared_all() {
+	local name
+	finish "$@"
+	for name; do
+		refute grep "this session's own" "$T/$name.err"
+	done
+}
+
+# samples_itself WHAT : the same of a session that samples each page fault of a command
+samples_itself() {
+	tables >"$T/before"
+	perf profile --bpf-attr-map "$ATTR_MAP" -j -s pid -c 1 -e page-faults:u -- "$WORKLOADS/faults" 300 >"$T/own.json" 2>"$T/own.err"
+	same_tables "$T/before"
+	cat "$T/own.json" "$T/own.err" >&2
+	[ "$(complaints "$T/own.err")" = "perf profile: $1: sampling with events of this session's own" ]
+	in_range "$(jq -s 'map(.samples // 0) | add' "$T/own.json")" 300 500
 }
 
 # tracepoints N : so many different events, to $events
@@ -179,25 +211,30 @@ END
 	nothing_left
 }
 
-@test "more threads than rows are refused" {
-	sleepers 16383
-	too_many "rows of tasks (one per session; with --per-thread, per thread)" 16383 --per-thread -e cs -p $sleepers true
+@test "a session counts privately when others have all rows" {
+	local full="all sessions together would count more than 16383 rows of tasks (one per session; with --per-thread, per thread)"
+	# With its first thread, and the row of the run that keeps the leader.
+	sleepers 16381
+	gang 2 1000 5
+	window most --bpf-counters --per-thread -e cs -p $sleepers
+	counts_itself "$full" -p "$gang"
+	samples_itself "$full"
+	shared_all most
 	nothing_left
 }
 
-@test "more scope sets than there are places are refused, and leaving sessions find room" {
+@test "a session counts privately when others have all scope sets, and leaving sessions find room" {
+	local some
 	sleepers 4000
+	some=$(cd /proc/$sleepers/task && printf '%s\n' * | head -n 500 | paste -sd,)
+	gang 2 1000 5
 	window first --bpf-counters --per-thread -e cs -p $sleepers
 	window second --bpf-counters --per-thread -e cs -p $sleepers
 	window third --bpf-counters -e cs -p $sleepers
-	too_many "different sets of sessions that count a task" 16383 -e cs -p $sleepers true
-	finish first second third
+	counts_itself "all sessions together would count more than 16383 different sets of sessions that count a task" \
+		-t "$some,$(IFS=,; echo "$gang,${tids[*]}")"
+	shared_all first second third
 	nothing_left
-}
-
-# warns_once FILE WHAT : that is all there is: what is full, and that the session counts by itself
-warns_once() {
-	grep -v '^Events ' "$1" | diff - <(echo "perf stat: $2: counting with events of this session's own") >&2
 }
 
 # faults_in FILE MIN MAX : the page faults of a session that counts them in its only row, or in its last
@@ -282,11 +319,16 @@ faults_in() {
 	nothing_left
 }
 
-@test "too many sums of events are refused" {
-	local events
-	tracepoints 64
-	sleepers 4096
-	too_many "sums of events (an event of a set of sessions is one)" 262144 --per-thread -e "$events" -p $sleepers true
+@test "a session counts privately when others have all sums of events" {
+	local events some
+	tracepoints 63
+	sleepers 4000
+	some=$(cd /proc/$sleepers/task && printf '%s\n' * | head -n 500 | paste -sd,)
+	gang 2 1000 5
+	window most --bpf-counters --per-thread -e "$events" -p $sleepers
+	counts_itself "all sessions together would count more than 262144 sums of events (an event of a set of sessions is one)" \
+		-t "$some,$(IFS=,; echo "$gang,${tids[*]}")"
+	shared_all most
 	nothing_left
 }
 
@@ -318,7 +360,7 @@ prunes_nothing() {
 	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 }
 
-@test "too many sets of events or sessions are refused" {
+@test "a session counts privately when others have all sets of events, or all places for sessions" {
 	local names=(cs page-faults minor-faults major-faults migrations cpu-clock task-clock
 		alignment-faults emulation-faults) tids i e events runs=() options=()
 	sleepers 512
@@ -334,7 +376,11 @@ prunes_nothing() {
 		[ $((i % 4)) != 3 ] || settle $i
 	done
 	wait_for has_sessions 511
-	too_many "different sets of events" 511 -e dummy -t $sleepers true
+	tables >"$T/before"
+	shared -x, -o "$T/own.out" -e dummy,page-faults "$WORKLOADS/faults" 300 2>"$T/own.err"
+	warns_once "$T/own.err" "all sessions together would count more than 511 different sets of events"
+	faults_in "$T/own.out" 300 500
+	same_tables "$T/before"
 	for ((i = 512; i <= 1024; i++)); do
 		options[i]="-e cs -a"
 		[ $i != 1024 ] || options[i]="-e cgroup-switches -a"
@@ -344,7 +390,12 @@ prunes_nothing() {
 	settle 1024
 	wait_for has_sessions 1024
 	tables >"$T/before"
-	refused 1 shared -e cs true <<<"perf stat: cannot share events: 1024 sessions count already, the most there can be"
+	shared -r 2 -x, -o "$T/own.out" -e page-faults "$WORKLOADS/faults" 300 2>"$T/own.err"
+	warns_once "$T/own.err" "1024 sessions count already, the most there can be"
+	faults_in "$T/own.out" 300 500
+	samples_itself "1024 sessions count already, the most there can be"
+	refused 1 perf bperf verify --bpf-attr-map "$ATTR_MAP" -e page-faults --time 10 \
+		<<<"perf bperf: 1024 sessions count already, the most there can be: nothing can be compared"
 	same_tables "$T/before"
 	# The place of a dead session is free, although it alone counted an event.
 	kill -KILL "${runs[1024]}"
@@ -375,21 +426,21 @@ prunes_nothing() {
 	remove_map
 }
 
-@test "too many tasks are refused by the task walk, and reported when they are new" {
-	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small new
-	PERF_TEST_MAX_TASKS=1 window small --bpf-counters -e cs -- sleep infinity
+@test "a session counts privately when there is no room for its tasks, which is reported when they are new" {
+	local KEPT_MAP='' ATTR_MAP=${ATTR_MAP}_small new full="all sessions together would count more than 1 tasks"
 	sleepers 3000
-	tables >"$T/before"
-	refused 1 shared -e cs -p $sleepers true <<'END'
-perf stat: cannot share events: all sessions together count too many tasks: at most 1 (count fewer, or end other sessions)
-END
-	same_tables "$T/before"
+	# Also one that exceeds the limit by itself.
+	PERF_TEST_MAX_TASKS=1 shared -x, -o "$T/own.out" -e task-clock -p $sleepers true 2>"$T/own.err"
+	warns_once "$T/own.err" "$full"
+	PERF_TEST_MAX_TASKS=1 window small --bpf-counters -e cs -- sleep infinity
+	gang 2 1000 5
+	counts_itself "$full" -p "$sleepers,$gang"
 	# what was entered, stays until it ends, or for good where the machine hides its release
 	begin_witness
-	kill -KILL $sleepers
+	kill -KILL "$gang" $sleepers
 	wait_for state_is entries 1 || :
 	end_witness
-	in_range "$(state entries)" 1 $((1 + $(unreleased pid $sleepers)))
+	in_range "$(state entries)" 1 $((1 + $(unreleased pid $sleepers pid "$gang")))
 	# all of them live at the same time
 	background "$T/t.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/t.out" -e cs \
 		"$WORKLOADS/sleepers" 4000

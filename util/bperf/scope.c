@@ -38,6 +38,40 @@ int scope__add(struct bperf_leader *leader, const __u16 *slots, const __u8 *is_s
 	return scope_set__add_scope(&leader->scope_sets, leader->session, set, inherits, cgroup);
 }
 
+char *scope__why_full(const struct bperf_leader *leader, enum scope_set_kind kind, int err)
+{
+	const struct {
+		const char *what[NR_SCOPE_SET_KINDS];
+		int max;
+	} limits[] = {
+		[FULL_SCOPES] = {{"rows of tasks (one per session; with --per-thread, per thread)",
+				  "rows (one per cgroup of a session)"},
+				 MAX_SCOPES - 1},
+		[FULL_SCOPE_SETS] = {{"different sets of sessions that count a task",
+				      "different sets of sessions that count a cgroup"},
+				     FOR_JOINING(MAX_SCOPE_SETS) - 1},
+		[FULL_SETS] = {{"different sets of events", "different sets of events"},
+			       FOR_JOINING(MAX_SETS) - 1},
+		[FULL_CELLS] = {{"sums of events (an event of a set of sessions is one)",
+				 "sums of events (an event of a cgroup is one)"},
+				FOR_JOINING(MAX_CELLS)},
+		[FULL_TASKS] = {{"tasks", "tasks"}, leader_tasks__max(leader)},
+		[FULL_CGROUPS] = {{"cgroups", "cgroups"}, MAX_CGROUPS},
+	};
+	enum scope_tables_full full = leader->scope_sets.full;
+
+	if (err == -ENOMEM)
+		return xasprintf(
+			"too little memory to share events of %s (that of the session which loaded the BPF programs, if its memory cgroup is full)",
+			kind == SCOPE_SET_TASK ? "tasks" : "cgroups");
+	if (err == -E2BIG)
+		return xasprintf(
+			"all sessions together would count more than %d different events in one %s",
+			SET_EVENTS, kind == SCOPE_SET_TASK ? "task" : "cgroup");
+	return xasprintf("all sessions together would count more than %d %s", limits[full].max,
+			 limits[full].what[kind]);
+}
+
 void scope__drop(struct bperf_leader *leader, int scope)
 {
 	scope_set__drop_scope(&leader->scope_sets, scope);

@@ -9,6 +9,7 @@
 
 #include "bpf_skel/leader.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 struct bperf_leader;
@@ -30,6 +31,18 @@ void scope__expect(struct bperf_leader *leader, int nr_rows, int nr_events);
  */
 int scope__add(struct bperf_leader *leader, const __u16 *slots, const __u8 *is_switches, int nr,
 	       bool inherits, __u64 cgroup);
+
+/**
+ * scope__is_full() - whether tasks or cgroups could not be given scopes because there is no room
+ * scope__why_full() - which limit of all sessions that was; owned by the caller, NULL: out of memory
+ * @err: what scope__add(), task_walk__assign() or cgroup_scopes__assign() has just returned
+ */
+static inline bool scope__is_full(int err)
+{
+	return err == -ENOSPC || err == -E2BIG || err == -ENOMEM;
+}
+
+char *scope__why_full(const struct bperf_leader *leader, enum scope_set_kind kind, int err);
 
 /** scope__drop() - leave a row to NO_SESSION, whose scopes a later session removes */
 void scope__drop(struct bperf_leader *leader, int scope);

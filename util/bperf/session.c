@@ -211,10 +211,12 @@ static int register_session(struct bperf_leader *leader)
 	}
 	if (leader->session >= 0)
 		session__repair(leader);
-	if (leader->session < 0)
-		pr_err("cannot share events: %d sessions count already, the most there can be",
-		       MAX_SESSIONS);
-	return leader->session < 0 ? leader->session : 0;
+	return leader->session < 0 ? -EUSERS : 0;
+}
+
+char *session__why_full(void)
+{
+	return xasprintf("%d sessions count already, the most there can be", MAX_SESSIONS);
 }
 
 /* Find and map the leader without the lock. Return: NULL if there is none, or none is visible. */
@@ -269,7 +271,7 @@ int session__join(struct attr_map *attr_map, struct bperf_leader **out)
 	if (!err)
 		err = register_session(leader);
 	if (err) {
-		if (!said && err != -ENOSPC)
+		if (!said && err != -EUSERS)
 			pr_err("cannot share events: %s%s", strerror(-err),
 			       err == -EPERM ? " (needs CAP_SYS_ADMIN: run as root)" : "");
 		bperf_leader__delete(leader);

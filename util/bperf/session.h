@@ -18,9 +18,13 @@ struct cpumap;
  *
  * A leader that is there is found and held before the lock is taken; under it only the record is read
  * again. It also cleans up after dead sessions.
- * Return: 0, or -errno after a message; -ETIMEDOUT, -EINTR as attr_map__lock().
+ * Return: 0, or -errno after a message; -ETIMEDOUT, -EINTR as attr_map__lock(). Without a message, -EUSERS: no room
+ * for one more session.
  */
 int session__join(struct attr_map *attr_map, struct bperf_leader **out);
+
+/** session__why_full() - why session__join() returned -EUSERS; owned by the caller, NULL: out of memory */
+char *session__why_full(void);
 
 /**
  * session__repair() - clean up after one session that was seen to be dead, and mark what nobody needs

@@ -145,7 +145,7 @@ static int join(struct bperf *bperf, const char *otherwise)
 	err = attr_map__open(path, plan->trusted_owners, otherwise, &bperf->attr_map);
 	if (!err)
 		err = session__join(bperf->attr_map, &bperf->leader);
-	return err;
+	return err == -EUSERS ? bperf__leave_for_room(bperf, session__why_full()) : err;
 }
 
 /* Resume a parked session: it is still registered. */

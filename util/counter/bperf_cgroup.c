@@ -254,8 +254,7 @@ static int cgrp__open(struct bpf_counter *base)
 	int err = check_controller(self->list);
 
 	return err ? err :
-		     scope_counter__open(&self->base, SCOPE_SET_CGROUP, self->list->nr, add_live,
-					 "cgroup");
+		     scope_counter__open(&self->base, SCOPE_SET_CGROUP, self->list->nr, add_live);
 }
 
 static int cgrp__wakeup_fd(struct bpf_counter *base)

@@ -3,7 +3,6 @@
 
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_sync.h"
-#include "util/bperf/leader_tasks.h"
 #include "util/bperf/scope.h"
 #include "util/bperf/scope_set.h"
 #include "util/lib/msg.h"
@@ -182,40 +181,10 @@ void bperf_rows__drop(struct bperf_rows *scopes, int row)
 
 void bperf_rows__explain(const struct bperf_rows *scopes, int err)
 {
-	const struct {
-		const char *what[NR_SCOPE_SET_KINDS];
-		int max;
-	} limits[] = {
-		[FULL_SCOPES] = {{"rows of tasks (one per session; with --per-thread, per thread)",
-				  "rows (one per cgroup of a session)"},
-				 MAX_SCOPES - 1},
-		[FULL_SCOPE_SETS] = {{"different sets of sessions that count a task",
-				      "different sets of sessions that count a cgroup"},
-				     FOR_JOINING(MAX_SCOPE_SETS) - 1},
-		[FULL_SETS] = {{"different sets of events", "different sets of events"},
-			       FOR_JOINING(MAX_SETS) - 1},
-		[FULL_CELLS] = {{"sums of events (an event of a set of sessions is one)",
-				 "sums of events (an event of a cgroup is one)"},
-				FOR_JOINING(MAX_CELLS)},
-		[FULL_TASKS] = {{"tasks", "tasks"}, leader_tasks__max(scopes->leader)},
-		[FULL_CGROUPS] = {{"cgroups", "cgroups"}, MAX_CGROUPS},
-	};
-
-	switch (-err) {
-	case ENOEXEC: /* after a message of leader_progs__load() */
+	/* leader_progs__load() has printed a message. */
+	if (err == -ENOEXEC)
 		return;
-	case ENOMEM:
-		pr_warn("too little memory to share events of %s (that of the session which loaded the BPF programs, if its memory cgroup is full): counting with events of this session's own",
-			scopes->kind == SCOPE_SET_TASK ? "tasks" : "cgroups");
-		return;
-	case ENOSPC:
-		pr_err("cannot share events: all sessions together count too many %s: at most %d (count fewer, or end other sessions)",
-		       limits[bperf_leader__scope_tables(scopes->leader)->full].what[scopes->kind],
-		       limits[bperf_leader__scope_tables(scopes->leader)->full].max);
-		return;
-	case EOPNOTSUPP:
-		if (scopes->kind == SCOPE_SET_CGROUP)
-			break;
+	if (err == -EOPNOTSUPP && scopes->kind == SCOPE_SET_TASK) {
 		pr_err("cannot share events of tasks: this kernel cannot walk over one task alone (needs Linux 6.1)");
 		return;
 	}

@@ -62,7 +62,7 @@ int bperf_rows__grow(struct bperf_rows *scopes, int nr_rows);
  */
 int bperf_rows__add(struct bperf_rows *scopes, int row, bool inherits, __u64 cgroup);
 
-/** bperf_rows__explain() - print why a scope could not be made or assigned: any -errno but -E2BIG */
+/** bperf_rows__explain() - print why a scope could not be made or assigned, if it is not for want of room */
 void bperf_rows__explain(const struct bperf_rows *scopes, int err);
 
 /** bperf_rows__drop() - give up a row's scope; the next scope__remove(NO_SESSION) ends it */

@@ -182,7 +182,7 @@ static int task__open(struct bpf_counter *base)
 	struct task_counter *self = (struct task_counter *)base;
 	const struct counter_plan *plan = base->bperf->base.plan;
 	int nr_rows = plan->target->per_thread ? plan->threads->nr : 1;
-	int err = scope_counter__open(&self->base, SCOPE_SET_TASK, nr_rows, add_rows, "task");
+	int err = scope_counter__open(&self->base, SCOPE_SET_TASK, nr_rows, add_rows);
 
 	self->begins_at_exec = plan->enable_on_exec;
 	if (err == -ESRCH) {

@@ -84,14 +84,14 @@ static int make_scopes(struct scope_counter *self, enum scope_set_kind kind, int
 	if (!err) {
 		self->lost = leader_tasks__lost(leader);
 		self->exits = leader_links__skipped_exits(leader);
-	} else if (err != -ESRCH && err != -E2BIG && err != COUNT_OTHERWISE) {
+	} else if (err != -ESRCH && err != COUNT_OTHERWISE && !scope__is_full(err)) {
 		bperf_rows__explain(&self->rows, err);
 	}
 	return err;
 }
 
 int scope_counter__open(struct scope_counter *self, enum scope_set_kind kind, int nr_rows,
-			int (*add)(struct scope_counter *self), const char *what)
+			int (*add)(struct scope_counter *self))
 {
 	struct bperf *bperf = self->base.bperf;
 	int err;
@@ -104,14 +104,9 @@ int scope_counter__open(struct scope_counter *self, enum scope_set_kind kind, in
 	attr_map__unlock_tasks(bperf->attr_map);
 	if (err)
 		bperf_rows__clear(&self->rows);
-	if (err == -E2BIG)
-		return bperf__leave_for_room(
-			bperf,
-			xasprintf(
-				"all sessions together would count more than %d different events in one %s",
-				SET_EVENTS, what));
-	/* A full memory cgroup is no reason not to count, either. */
-	return err == -ENOMEM ? COUNT_OTHERWISE : err;
+	return scope__is_full(err) ?
+		       bperf__leave_for_room(bperf, scope__why_full(bperf->leader, kind, err)) :
+		       err;
 }
 
 /* --- reading --- */

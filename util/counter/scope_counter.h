@@ -28,13 +28,12 @@ struct scope_counter {
  * scope_counter__open() - make the scopes, under the lock of tasks
  * @add: adds the rows' scopes and assigns tasks or cgroups to them; 0 or -errno
  * @nr_rows: how many it may add
- * @what: a row, for messages
  *
- * After an error there are no rows. Return: 0; -ESRCH, COUNT_OTHERWISE: as of @add; other -errno after
- * a message.
+ * After an error there are no rows. Return: 0; -ESRCH: as of @add; COUNT_OTHERWISE: as of @add, or no room; other
+ * -errno after a message.
  */
 int scope_counter__open(struct scope_counter *self, enum scope_set_kind kind, int nr_rows,
-			int (*add)(struct scope_counter *self), const char *what);
+			int (*add)(struct scope_counter *self));
 
 /**
  * scope_counter__read() - read all rows

@@ -103,7 +103,7 @@ int sample_scopes__add_tasks(struct bperf_leader *leader, const struct target *t
 	err = leader_tasks__attach(leader);
 	scope = err ? err : scope__add(leader, NULL, NULL, 0, !target->no_inherit, 0);
 	err = scope < 0 ? scope : assign(leader, scope, &tasks);
-	if (err && err != -ESRCH && err != -ENOMEM)
+	if (err && err != -ESRCH && !scope__is_full(err))
 		pr_err("cannot follow the tasks: %s", strerror(-err));
 	return err;
 }
@@ -144,7 +144,7 @@ int sample_scopes__add_cgroups(struct bperf_leader *leader, const struct cgroup_
 	(void)scope__repair(leader); /* what fails for it also fails for us */
 	err = add_scopes(leader, fs, cgroups, nr);
 	/* The kernel hides cgroups, and a message was printed. */
-	if (err && err != -EOPNOTSUPP && err != -ENOMEM)
+	if (err && err != -EOPNOTSUPP && !scope__is_full(err))
 		pr_err("cannot follow the cgroups: %s", strerror(-err));
 	return err;
 }

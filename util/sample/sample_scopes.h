@@ -15,7 +15,8 @@ struct target;
  * sample_scopes__add_tasks() - follow the tasks of a target, under the lock of tasks
  * @workload: a held workload, which is followed from its exec on; 0: those that the target names
  *
- * Return: 0; -ESRCH: all have ended, or -ENOMEM, without a message; other -errno after a message.
+ * Return: 0; without a message, -ESRCH: all have ended, or scope__why_full() has the reason; other -errno after a
+ * message.
  */
 int sample_scopes__add_tasks(struct bperf_leader *leader, const struct target *target,
 			     pid_t workload);

@@ -6,6 +6,7 @@
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_tasks.h"
 #include "util/bperf/leader_wakeup.h"
+#include "util/bperf/scope.h"
 #include "util/bperf/session.h"
 #include "util/event/evlist.h"
 #include "util/event/open_error.h"
@@ -63,7 +64,9 @@ static int join(struct sampler *sampler)
 	if (!path)
 		return -ENOMEM;
 	err = attr_map__open(path, options->trusted_owners, options->otherwise, &sampler->attr_map);
-	return err ? err : session__join(sampler->attr_map, &sampler->leader);
+	if (!err)
+		err = session__join(sampler->attr_map, &sampler->leader);
+	return err == -EUSERS ? leave_for(sampler, session__why_full()) : err;
 }
 
 /* The programs wake all sessions: each needs an edge of its own. */
@@ -199,30 +202,38 @@ static int add_event(struct sampler *sampler, struct evsel *evsel, struct sample
 
 /* --- opening --- */
 
+static int explain_scopes(const struct sampler *sampler, enum scope_set_kind kind, int err)
+{
+	return scope__is_full(err) ?
+		       leave_for(sampler, scope__why_full(sampler->leader, kind, err)) :
+		       err;
+}
+
 /* Scopes come before the events: no sample of others must get into the tables. */
 static int restrict_target(struct sampler *sampler)
 {
 	const struct sampler_options *options = &sampler->options;
 	struct sample_plan *plan = sampler->object.plan;
 	uint64_t bit = 1ULL << sampler->number;
+	int err;
 
 	sampler->has_scopes = options->nr_cgroups || target__has_task(options->target);
 	sampler->lost = leader_tasks__lost(sampler->leader);
 	if (options->has_ranges)
 		__atomic_fetch_or(&plan->of_ranges, bit, __ATOMIC_SEQ_CST);
 	if (options->nr_cgroups) {
-		int err;
-
 		__atomic_fetch_or(&plan->of_cgroups, bit, __ATOMIC_SEQ_CST);
 		err = sample_scopes__add_cgroups(sampler->leader, options->cgroup_fs,
 						 options->cgroups, options->nr_cgroups);
 		/* The kernel hides cgroups, as a warning has said. */
-		return err == -EOPNOTSUPP ? SAMPLE_OTHERWISE : err;
+		return err == -EOPNOTSUPP ? SAMPLE_OTHERWISE :
+					    explain_scopes(sampler, SCOPE_SET_CGROUP, err);
 	}
 	if (!target__has_task(options->target))
 		return 0;
 	__atomic_fetch_or(&plan->of_tasks, bit, __ATOMIC_SEQ_CST);
-	return sample_scopes__add_tasks(sampler->leader, options->target, options->workload);
+	err = sample_scopes__add_tasks(sampler->leader, options->target, options->workload);
+	return explain_scopes(sampler, SCOPE_SET_TASK, err);
 }
 
 static int explain(const struct sampler *sampler, int err)
