@@ -190,10 +190,12 @@ struct registry {
 	__u64 merge;	     /* MERGE(): a merge that is decided; 0: none */
 	__u64 opening;	     /* OPENING(): a session opens events again; 0: none does */
 	/*
-	 * The directory whose lock guards all this; a session with another lock must not touch it
+	 * The directories whose locks guard all this; a session with another lock must not touch it
 	 */
 	__u64 lock_dev;
 	__u64 lock_ino;
+	__u64 task_lock_dev;
+	__u64 task_lock_ino;
 	struct reg_session session[MAX_SESSIONS];
 	struct reg_event event[MAX_EVENTS];
 	struct reg_scope scope[MAX_SCOPES];

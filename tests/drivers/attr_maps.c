@@ -120,8 +120,10 @@ static void remove_all(const char *path)
 {
 	char *lock __cleanup(free_ptr) = xasprintf("%s_lock", path);
 	char *tasks __cleanup(free_ptr) = xasprintf("%s_lock/tasks", path);
+	char *content __cleanup(free_ptr) = xasprintf("%s_lock/tasks/in_use", path);
 
 	unlink(path);
+	unlink(content);
 	rmdir(tasks);
 	rmdir(lock);
 }

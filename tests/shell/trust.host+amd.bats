@@ -327,6 +327,39 @@ has_open() {
 	[ "$(entries)" = 0 ]
 }
 
+# begin_in_tasks OUT EVENT : a session that is stopped while it holds the lock of tasks; its pid is $begun
+begin_in_tasks() {
+	background "$1" env PERF_TEST_STOP_AT=scope-set-written perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
+		-x, -e "$2" -- "$WORKLOADS/faults" 700
+	begun=$!
+	wait_for grep -qx "stopped at scope-set-written" "$1"
+}
+
+# continued PID : it goes on, also where it comes by that step again, and has ended
+continued() {
+	kill -CONT "$1" 2>/dev/null || :
+	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
+}
+
+@test "removing a held lock of tasks does not allow a second holder, and both sessions count" {
+	local first second
+	begin_witness
+	begin_in_tasks "$T/a" page-faults
+	first=$begun
+	# A script that removes empty directories leaves this one.
+	refute rmdir "$LOCK/tasks"
+	rm -r "$LOCK/tasks"
+	begin_in_tasks "$T/b" minor-faults
+	second=$begun
+	[ "$(grep -c " WRITE \($first\|$second\) " /proc/locks)" = 2 ]
+	# Each has a lock, and tables, of its own.
+	wait_for continued "$first"
+	wait_for continued "$second"
+	cat "$T/a" "$T/b"
+	end_witness
+	explained 700 100000 comm faults < <(field page-faults 1 "$T/a"; field minor-faults 1 "$T/b")
+}
+
 @test "a user with capabilities who is not root mounts no file system" {
 	mine=$(mktemp -d)
 	chmod 755 "$mine"

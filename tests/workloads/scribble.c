@@ -138,7 +138,7 @@ static int is_in(size_t at, size_t begin, size_t size)
 static int kind_of(size_t at)
 {
 	if (at < offsetof(struct registry, task_link_ids) ||
-	    is_in(at, offsetof(struct registry, lock_dev), 16))
+	    is_in(at, offsetof(struct registry, lock_dev), 32))
 		return 2;
 	if (is_in(at, offsetof(struct registry, pair), sizeof(((struct registry *)0)->pair)))
 		return (at - offsetof(struct registry, pair)) % sizeof(struct reg_pair) <

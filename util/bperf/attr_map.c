@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,6 +22,7 @@
 #define DEFAULT_NAME "perf_attr_map"
 #define MAX_ENTRIES  1024
 #define LOCK_TRIES   16
+#define TASK_LOCK    "tasks"
 
 /* Our struct may be older than the map's keys (extended with zeros) but never longer than ours. */
 static_assert(sizeof(struct perf_event_attr) <= ATTR_KEY_SIZE, "attr fits the key");
@@ -228,45 +230,14 @@ void attr_map__unlock(struct attr_map *map)
 	give_back(&map->lock);
 }
 
-/* The lock of tasks is a directory in the other one. Both can belong to another user. */
-static int open_task_lock(struct attr_map *map)
-{
-	char *dir __cleanup(free_ptr) = xasprintf("%s_lock/tasks", map->path);
-	struct stat st;
-
-	if (!dir)
-		return -ENOMEM;
-	close_fd(&map->task_lock.fd);
-	map->task_lock.fd = attr_pin__open_dir(map->lock.fd, dir, map->trusted, &st);
-	return map->task_lock.fd < 0 ? map->task_lock.fd : 0;
-}
-
-/* A directory that was removed is no lock any more: others make a new one. */
-static int take_tasks(struct attr_map *map, struct lock_wait *wait)
-{
-	struct stat st;
-	int err = 0;
-
-	for (int i = 0; i < LOCK_TRIES && !err; i++) {
-		err = take(map, &map->task_lock, "/tasks", wait);
-		if (err || (!fstat(map->task_lock.fd, &st) && st.st_nlink))
-			return err;
-		give_back(&map->task_lock);
-		capability__raise_files();
-		err = open_task_lock(map);
-		capability__lower_files();
-	}
-	return err ? err : -EWOULDBLOCK;
-}
-
 int attr_map__lock_tasks(struct attr_map *map)
 {
-	return take_tasks(map, &map->wait);
+	return take(map, &map->task_lock, "/" TASK_LOCK, &map->wait);
 }
 
 int attr_map__try_lock_tasks(struct attr_map *map)
 {
-	return take_tasks(map, NULL);
+	return take(map, &map->task_lock, "/" TASK_LOCK, NULL);
 }
 
 void attr_map__unlock_tasks(struct attr_map *map)
@@ -297,7 +268,31 @@ static int open_lock(struct attr_map *map)
 		return -ENOMEM;
 	close_fd(&map->lock.fd);
 	map->lock.fd = attr_pin__open_dir(map->parent_fd, dir, map->trusted, &map->lock_stat);
-	return map->lock.fd < 0 ? map->lock.fd : 0;
+	if (map->lock.fd < 0)
+		return map->lock.fd;
+	/* The leader is looked for before this lock is taken. */
+	(void)fstatat(map->lock.fd, TASK_LOCK, &map->task_lock_stat, AT_SYMLINK_NOFOLLOW);
+	return 0;
+}
+
+/*
+ * The lock of tasks is a directory in the other one. Both can belong to another user. It stays open: a session
+ * shares only with those that have the same one (struct registry), also if it is removed.
+ */
+static int open_task_lock(struct attr_map *map)
+{
+	char *dir __cleanup(free_ptr) = xasprintf("%s_lock/" TASK_LOCK, map->path);
+
+	if (!dir)
+		return -ENOMEM;
+	close_fd(&map->task_lock.fd);
+	map->task_lock.fd =
+		attr_pin__open_dir(map->lock.fd, dir, map->trusted, &map->task_lock_stat);
+	if (map->task_lock.fd < 0)
+		return map->task_lock.fd;
+	/* Not empty, it is left alone by rmdir and by scripts that remove empty directories. */
+	(void)symlinkat(TASK_LOCK, map->task_lock.fd, "in_use");
+	return 0;
 }
 
 /*

@@ -50,9 +50,10 @@ struct attr_map {
 	struct attr_lock task_lock;
 	struct lock_wait wait; /* for either of them */
 	bool has_protocol_lock, has_tried_protocol;
-	bool lacks_protocol;   /* it was tried in the last holding of our lock, in vain */
-	struct stat stat;      /* of the pin */
-	struct stat lock_stat; /* of the lock directory */
+	bool lacks_protocol;	    /* it was tried in the last holding of our lock, in vain */
+	struct stat stat;	    /* of the pin */
+	struct stat lock_stat;	    /* of the lock directory */
+	struct stat task_lock_stat; /* of the directory tasks in it; zeros if there is none yet */
 	uint32_t id;
 	uint32_t key_size;
 	uint32_t max_entries;

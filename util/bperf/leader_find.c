@@ -57,13 +57,15 @@ static int take_parts(struct bperf_leader *leader, const struct prog_maps *maps)
 	return mapping_error(bperf_leader__map(leader));
 }
 
-/* True if a registry is complete, and serves this attr map under this lock. */
+/* True if a registry is complete, and serves this attr map under these locks. */
 static bool is_ours(const struct registry *reg, const struct attr_map *attr_map)
 {
 	return __atomic_load_n(&reg->layout, __ATOMIC_ACQUIRE) == LEADER_LAYOUT &&
 	       reg->size == sizeof(*reg) && reg->attr_map_id == attr_map->id &&
 	       reg->lock_dev == attr_map->lock_stat.st_dev &&
-	       reg->lock_ino == attr_map->lock_stat.st_ino;
+	       reg->lock_ino == attr_map->lock_stat.st_ino &&
+	       reg->task_lock_dev == attr_map->task_lock_stat.st_dev &&
+	       reg->task_lock_ino == attr_map->task_lock_stat.st_ino;
 }
 
 static int take_registry(struct bperf_leader *leader, const struct leader_record *record,

@@ -78,6 +78,8 @@ static int write_header(struct bperf_leader *leader)
 	reg->attr_map_id = attr_map->id;
 	reg->lock_dev = attr_map->lock_stat.st_dev;
 	reg->lock_ino = attr_map->lock_stat.st_ino;
+	reg->task_lock_dev = attr_map->task_lock_stat.st_dev;
+	reg->task_lock_ino = attr_map->task_lock_stat.st_ino;
 	reg->nr_cpus = leader->nr_cpus;
 	reg->size = sizeof(*reg);
 	crash_point__reach("leader-written");
