@@ -208,6 +208,36 @@ trace_locks() {
 	sed -n 's/.*clock_nanosleep(.*tv_nsec=\([0-9]*\)}.*/\1/p' "$calls" | head -n 3 | diff - <(printf '%s\n' 100000 200000 400000)
 }
 
+# holds_nothing PID : neither locks nor what is shared
+holds_nothing() {
+	refute grep -q "bpf\|perf_event\|_lock" <(ls -l "/proc/$1/fd") "/proc/$1/maps"
+}
+
+@test "a command that waits for its start holds neither locks nor maps of its session" {
+	local perf command out=$BATS_TEST_TMPDIR/out
+	background "$out" env PERF_TEST_STOP_AT=scope-set-written perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
+		-r 3 -x, -e page-faults --pre "echo begins" true
+	perf=$!
+	# In the second repeat it has all of them open.
+	wait_for grep -qx "stopped at scope-set-written" "$out"
+	kill -CONT $perf
+	wait_for eval '[ "$(grep -cx "stopped at scope-set-written" "$out")" = 2 ]'
+	[ "$(grep -cx begins "$out")" = 2 ]
+	refute flock -n "${ATTR_MAP}_lock/tasks" true
+	command=$(pgrep -P $perf)
+	refute holds_nothing $perf
+	wait_for holds_nothing "$command"
+	# Whatever happens to it then: without the lock, the next session would not share, and print that.
+	kill -STOP "$command"
+	kill_all $perf
+	flock -n "${ATTR_MAP}_lock/tasks" true
+	PERF_TEST_LOCK_MS=1 shared -x, -o "$out.csv" -e page-faults "$WORKLOADS/faults" 300 2>"$out.err"
+	diff /dev/null "$out.err"
+	in_range "$(field page-faults 1 "$out.csv")" 300 100000
+	nothing_of_series
+	kill -CONT "$command"
+}
+
 @test "each repeat of -r decides anew whether it can share" {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -x, -o /dev/null -e dummy true

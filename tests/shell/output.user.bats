@@ -164,6 +164,11 @@ requirements() {
 	grep -q dummy:u "$BATS_TEST_TMPDIR/out"
 }
 
+@test "the command of each repeat has the descriptors that perf was given" {
+	perf stat -r 2 -o /dev/null -e dummy:u sh -c 'echo kept >&7' 7>"$BATS_TEST_TMPDIR/out"
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = $'kept\nkept' ]
+}
+
 @test "CSV has 7 fields, 8 with -I, and one more with -r" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -x, --log-fd 4 -e page-faults:u,dummy:u true 4>"$out"

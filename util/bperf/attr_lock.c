@@ -194,7 +194,7 @@ void attr_lock__release(struct attr_lock *lock)
 {
 	if (!lock->is_held)
 		return;
-	/* Not by closing it: a held workload has inherited the descriptor. */
+	/* Not by closing it: a child that was just forked still has the descriptor. */
 	flock(lock->fd, LOCK_UN);
 	lock->is_held = false;
 	unblock_stops(lock);

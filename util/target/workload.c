@@ -4,9 +4,11 @@
 #include "util/lib/end_signals.h"
 #include "util/lib/util.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,6 +19,28 @@
 #define TERM_WAIT_MS 200
 /* Polling period for the end without a pidfd. */
 #define POLL_MS 50
+
+/*
+ * In the child: close what exec would close, except two. The child can wait for long. Stopped, it would keep the
+ * locks of a dead perf, and the map by which others see that perf lives. Without /proc nothing is shared.
+ * It may allocate memory: perf has one thread when it forks.
+ */
+static void close_inherited(int go_fd, int err_fd)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		int fd = atoi(entry->d_name);
+
+		if (*entry->d_name == '.' || fd == go_fd || fd == err_fd || fd == dirfd(dir))
+			continue;
+		if (fcntl(fd, F_GETFD) & FD_CLOEXEC)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
 
 /* In the child: wait for the byte, then execute the command. Uses only functions safe after fork(). */
 static void run_child(char *const *argv, int go_fd, int err_fd)
@@ -63,6 +87,7 @@ int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
 		close(fail[0]);
 		if (to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 			_exit(1);
+		close_inherited(go[0], fail[1]);
 		errno = 0;
 		run_child(argv, go[0], fail[1]);
 	}

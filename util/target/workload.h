@@ -24,7 +24,8 @@ struct workload {
  * workload__fork() - fork the child that will execute @argv
  * @to_stderr: redirect its stdout to stderr, because perf uses stdout
  *
- * The child waits for workload__start(). If perf dies before, the child exits without running the command.
+ * The child waits for workload__start(). If perf dies before, the child exits without running the command. It
+ * soon holds no descriptor that its exec closes: others need not wait for it.
  * Return: 0 or -errno.
  */
 int workload__fork(struct workload *workload, char *const *argv, bool to_stderr);
