@@ -69,6 +69,35 @@ stopped_at() {
 	nothing_attached
 }
 
+# leave_one_descriptor PID : it can open one file more
+leave_one_descriptor() {
+	prlimit --pid "$1" --nofile="$(ls "/proc/$1/fd" | awk '
+		{ used[$1] }
+		END { for (i = 0; i in used || !nr++; i++) ; print i }'):"
+}
+
+@test "new programs are counted as soon as there is a free descriptor again, and the others meanwhile" {
+	local limit new
+	counting rows -b name:target_loop --per-prog -e bpf_runs,page-faults
+	limit=$(prlimit --pid "$run_pid" --nofile --noheadings --output SOFT)
+	prog_run loop 10
+	# A program has a descriptor, and so has its BTF.
+	leave_one_descriptor "$run_pid"
+	reload new
+	new=$(id_of "$P/new/target_loop")
+	wait_for grep -q 'for now' "$T/rows.err"
+	prog_run loop 5
+	prlimit --pid "$run_pid" --nofile="$limit:"
+	wait_for has_users "$new" 1
+	"$WORKLOADS/progrun" "$P/new/target_loop" 30
+	end_run "$run_pid" INT 130
+	cat "$T"/rows.* >&2
+	is_equal "$(prog_field "target_loop-$(id loop)" bpf_runs 1 "$T/rows.csv")" 15
+	is_equal "$(prog_field "target_loop-$new" bpf_runs 1 "$T/rows.csv")" 30
+	is_equal "$(cat "$T/rows.err")" "perf stat: -b: new programs cannot be counted for now: Too many open files: raise the limit with ulimit -n"
+	nothing_attached
+}
+
 @test "-b tag: counts on a program that is loaded again, with another id and the same tag" {
 	local tag old new
 	old=$(id loop)

@@ -37,9 +37,9 @@ struct irregular {
 };
 
 struct counted_prog {
-	struct prog_pair pair;		/* idx -1: not counted */
+	struct prog_pair pair;		/* idx -1: not joined */
 	int column[MAX_EVENTS];		/* of each event */
-	struct prog_cpu *cpus;		/* as last read */
+	struct prog_cpu *cpus;		/* as last read; NULL: not counted */
 	struct irregular base, windows; /* where the window began; in those that are over */
 	__u64 runs;			/* of one that was replaced: at the last look, */
 	uint64_t idle_since_ns;		/* since when there were no more; 0: not looked yet */
@@ -59,9 +59,14 @@ struct bperf_progs {
 	struct counted_prog *prog; /* one per target */
 };
 
-bool bperf_progs__is_counted(const struct bperf_progs *progs, int target)
+static bool is_joined(const struct bperf_progs *progs, int target)
 {
 	return target < progs->nr_progs && progs->prog[target].pair.idx >= 0;
+}
+
+bool bperf_progs__is_counted(const struct bperf_progs *progs, int target)
+{
+	return is_joined(progs, target) && progs->prog[target].cpus;
 }
 
 static void forget(struct counted_prog *prog)
@@ -170,14 +175,31 @@ static int grow(struct bperf_progs *progs)
 
 static int set_up(struct bperf_progs *progs, struct counted_prog *prog)
 {
-	prog->cpus = calloc(progs->nr_cpus, sizeof(*prog->cpus));
 	for (int i = 0; i < progs->nr; i++) {
 		prog->column[i] = prog_columns__find(prog->pair.plan, progs->slots[i]);
 		/* Another session has just removed our columns from the plan. */
 		if (prog->column[i] < 0)
 			return -ESTALE;
 	}
+	prog->cpus = calloc(progs->nr_cpus, sizeof(*prog->cpus));
 	return prog->cpus ? 0 : -ENOMEM;
+}
+
+/* Also those that another look joined, and found no memory for. Return: how many are counted now, or -errno. */
+static int set_up_all(struct bperf_progs *progs)
+{
+	int nr = 0, err = 0;
+
+	for (int t = 0; t < progs->nr_progs; t++) {
+		int one;
+
+		if (!is_joined(progs, t) || bperf_progs__is_counted(progs, t))
+			continue;
+		one = set_up(progs, &progs->prog[t]);
+		nr += !one;
+		err = err ? err : one;
+	}
+	return err ? err : nr;
 }
 
 /* Collect the wanted programs; with all programs as target, leave out perf's own. */
@@ -189,7 +211,7 @@ static int collect(struct bperf_progs *progs, struct pair_request *requests)
 	for (int t = 0; t < targets->nr; t++) {
 		struct bpf_prog *target = &targets->prog[t];
 
-		if (target->state != BPF_PROG_WANTED || bperf_progs__is_counted(progs, t))
+		if (target->state != BPF_PROG_WANTED || is_joined(progs, t))
 			continue;
 		if (target->is_any && pair_entries__has_prog(progs->leader, target->id)) {
 			bpf_prog_list__leave_out(targets, target, "a part of this perf");
@@ -224,34 +246,26 @@ static void leave_out(struct bperf_progs *progs, const struct pair_request *requ
 		target->state = BPF_PROG_WANTED;
 }
 
-/* @failed: a program that was not joined, preferably a named one. Return: how many were, or -errno */
+/* @failed: a program that was not joined, preferably a named one. Return: how many are counted now, or -errno */
 static int join(struct bperf_progs *progs, bool waits, struct pair_request *failed)
 {
 	struct pair_request *requests __cleanup(free_ptr) =
 		calloc(progs->targets->nr + 1, sizeof(*requests));
-	int nr, nr_joined = 0, err;
+	int nr, nr_counted, err;
 
 	if (!requests || grow(progs))
 		return -ENOMEM;
 	nr = collect(progs, requests);
-	if (!nr)
-		return 0;
 	err = prog_pairs__join(progs->leader, requests, nr, waits);
 	for (int i = 0; i < nr; i++) {
-		struct counted_prog *prog = &progs->prog[requests[i].target - progs->targets->prog];
-
-		int broken = prog->pair.idx >= 0 ? set_up(progs, prog) : 0;
-
-		if (broken)
-			return broken;
-		nr_joined += prog->pair.idx >= 0;
-		if (prog->pair.idx >= 0 || err || (!waits && may_wait(progs, &requests[i])))
+		if (requests[i].pair->idx >= 0 || err || (!waits && may_wait(progs, &requests[i])))
 			continue;
 		leave_out(progs, &requests[i]);
 		if (!failed->target || !failed->target->is_named)
 			*failed = requests[i];
 	}
-	return err ? err : nr_joined;
+	nr_counted = set_up_all(progs);
+	return err ? err : nr_counted;
 }
 
 static void report_failed(const struct bperf_leader *leader, const struct pair_request *failed)
@@ -267,7 +281,7 @@ int bperf_progs__new(struct bperf_leader *leader, struct bpf_prog_list *targets,
 {
 	struct bperf_progs *progs = calloc(1, sizeof(*progs));
 	struct pair_request failed = {};
-	int nr_joined;
+	int nr_counted;
 
 	if (!progs)
 		return -ENOMEM;
@@ -277,11 +291,11 @@ int bperf_progs__new(struct bperf_leader *leader, struct bpf_prog_list *targets,
 	progs->nr = nr;
 	memcpy(progs->slots, slots, nr * sizeof(*slots));
 	memcpy(progs->names, names, nr * sizeof(*names));
-	nr_joined = join(progs, true, &failed);
+	nr_counted = join(progs, true, &failed);
 	*out = progs;
-	if (nr_joined < 0)
-		return nr_joined;
-	if (!failed.target || (nr_joined && !failed.target->is_named))
+	if (nr_counted < 0)
+		return nr_counted;
+	if (!failed.target || (nr_counted && !failed.target->is_named))
 		return 0;
 	report_failed(leader, &failed);
 	return failed.err;
@@ -348,7 +362,7 @@ int bperf_progs__find_idle(struct bperf_progs *progs)
 		struct counted_prog *prog = &progs->prog[t];
 		__u64 runs;
 
-		if (!target->is_replaced || target->stays || prog->pair.idx < 0)
+		if (!target->is_replaced || target->stays || !bperf_progs__is_counted(progs, t))
 			continue;
 		runs = prog_pair__runs(&prog->pair);
 		if (!prog->idle_since_ns || runs != prog->runs)
@@ -398,7 +412,7 @@ void bperf_progs__leave(struct bperf_progs *progs)
 	if (!progs)
 		return;
 	for (int t = 0; pairs && t < progs->nr_progs; t++) {
-		if (bperf_progs__is_counted(progs, t))
+		if (is_joined(progs, t))
 			pairs[nr++] = &progs->prog[t].pair;
 	}
 	/* Without the lock, leave our part; the next session removes it with our others. */

@@ -69,6 +69,7 @@ static struct counts_values executions(const struct bperf_progs *progs, const st
 	};
 }
 
+/* Rows of new programs may have no cells yet, for want of memory. */
 static void read_evsel(const struct bperf_progs *progs, struct evsel *evsel)
 {
 	const struct bperf_evsel *priv = evsel->priv;
@@ -76,14 +77,14 @@ static void read_evsel(const struct bperf_progs *progs, struct evsel *evsel)
 	for (int c = 0; c < evsel->cpus->nr; c++) {
 		int cpu = evsel->cpus->cpu[c];
 
-		for (int t = 0; t < evsel->threads->nr; t++) {
+		for (int t = 0; t < evsel->counts->nr_threads; t++) {
 			struct counts_values now;
 
 			if (!bperf_progs__is_counted(progs, t))
 				continue;
 			now = evsel->runs ? executions(progs, evsel, t, cpu) :
 					    bperf_progs__event(progs, t, cpu, priv->event);
-			bperf_evsel__account(evsel, c * evsel->threads->nr + t, &now, 0);
+			bperf_evsel__account(evsel, c * evsel->counts->nr_threads + t, &now, 0);
 		}
 	}
 }
@@ -160,7 +161,7 @@ static void end_row(struct bpf_counter *base, int row)
 		struct bperf_evsel *priv = evsel->priv;
 
 		for (int c = 0; bpf_counter__has(base, evsel) && c < evsel->cpus->nr; c++)
-			window__forget(&priv->cell[c * evsel->threads->nr + row]);
+			window__forget(&priv->cell[c * evsel->counts->nr_threads + row]);
 	}
 }
 

@@ -80,8 +80,8 @@ int stat_pass__loop(struct stat_pass *pass)
 		if (is_due(pass->enable_at_ns))
 			err = stat_pass__end_delay(pass);
 		handle_wakeup(pass);
-		if (!err && is_due(pass->next_look_ns))
-			err = stat_pass__look_for_progs(pass);
+		if (is_due(pass->next_look_ns))
+			stat_pass__look_for_progs(pass);
 		if (is_due(pass->look_at_ns))
 			stat_pass__look_cgroups(pass);
 		if (!err)

@@ -35,35 +35,37 @@ static int update_rows(struct counter_plan *plan)
 /* Counting continues, and the next look retries. */
 static void put_off(struct stat_pass *pass, int err)
 {
-	if (err == -EINTR || err == -ETIMEDOUT || pass->has_warned)
+	if (!err || err == -EINTR || err == -ETIMEDOUT || pass->has_warned)
 		return;
-	pr_warn("-b: looking for new programs failed: %s", strerror(-err));
+	pr_warn("-b: new programs cannot be counted for now: %s", strerror(-err));
 	pass->has_warned = true;
 }
 
-int stat_pass__look_for_progs(struct stat_pass *pass)
+/* Rows have the names of programs, which may have changed also where something failed. */
+static int first_error(struct counter_plan *plan, int err)
+{
+	int err_rows = update_rows(plan);
+
+	return err ? err : err_rows;
+}
+
+void stat_pass__look_for_progs(struct stat_pass *pass)
 {
 	struct counter_plan *plan = &pass->run->plan;
 	int err;
 
 	if (!plan->progs || !plan->progs->follows)
-		return 0;
+		return;
 	pass->next_look_ns = clock_ns() + LOOK_NS;
 	capability__raise();
-	err = bpf_prog_list__look(plan->progs);
+	err = first_error(plan, bpf_prog_list__look(plan->progs));
 	if (!err)
-		err = update_rows(plan);
-	if (!err)
-		err = stat_pass__call(pass, follow_of);
-	if (!err)
-		err = update_rows(plan);
+		err = first_error(plan, stat_pass__call(pass, follow_of));
 	capability__lower();
 	/* Before the first programs are counted, not all of them are known. */
 	if (pass->counters[BACK_END_BPERF])
 		bpf_prog_list__warn_left_out(plan->progs);
-	if (err && err != -ENOMEM)
-		put_off(pass, err);
-	return err == -ENOMEM ? err : 0;
+	put_off(pass, err);
 }
 
 int stat_pass__report_progs(struct stat_pass *pass)

@@ -115,9 +115,8 @@ static int open_pass(struct stat_pass *pass)
 	int err;
 
 	capability__raise();
-	err = stat_pass__look_for_progs(pass);
-	if (!err)
-		err = stat_pass__open(pass);
+	stat_pass__look_for_progs(pass);
+	err = stat_pass__open(pass);
 	if (!err)
 		err = stat_pass__report_progs(pass);
 	if (err) {

@@ -87,6 +87,9 @@ static int read_func(struct bpf_prog *prog, const struct bpf_prog_info *info)
 	    bpf_obj_get_info_by_fd(prog->fd, &ask, &len))
 		return 0;
 	btf = btf__load_from_kernel_by_id(info->btf_id);
+	/* The program has one all the same: a later look may succeed. */
+	if (!btf && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -errno;
 	if (!btf)
 		return 0;
 	type = btf__type_by_id(btf, func.type_id);

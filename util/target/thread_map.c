@@ -185,21 +185,22 @@ int thread_map__update_progs(struct thread_map **map, const struct bpf_prog_list
 	struct thread_map *grown;
 
 	grown = realloc(*map, sizeof(*grown) + progs->nr * sizeof(grown->thread[0]));
-	if (!grown)
-		return -ENOMEM;
-	*map = grown;
-	grown->nr = progs->nr;
-	for (int i = 0; i < grown->nr; i++) {
-		const struct bpf_prog *prog = &progs->prog[i];
-
-		memset(&grown->thread[i], 0, sizeof(grown->thread[i]));
-		grown->thread[i].tid = prog->id;
-		grown->thread[i].name = prog->name;
-		grown->thread[i].is_left_out = prog->state == BPF_PROG_LEFT_OUT;
-		grown->thread[i].is_over =
-			prog->state == BPF_PROG_GIVEN_UP || prog->state == BPF_PROG_OVER;
+	if (grown) {
+		*map = grown;
+		grown->nr = progs->nr;
 	}
-	return 0;
+	/* A row that stays can be of another program now: the name that it had is freed. */
+	for (int i = 0; *map && i < (*map)->nr; i++) {
+		const struct bpf_prog *prog = &progs->prog[i];
+		__typeof__((*map)->thread[0]) *row = &(*map)->thread[i];
+
+		memset(row, 0, sizeof(*row));
+		row->tid = prog->id;
+		row->name = prog->name;
+		row->is_left_out = prog->state == BPF_PROG_LEFT_OUT;
+		row->is_over = prog->state == BPF_PROG_GIVEN_UP || prog->state == BPF_PROG_OVER;
+	}
+	return grown ? 0 : -ENOMEM;
 }
 
 struct thread_map *thread_map__new_progs(const struct bpf_prog_list *progs)

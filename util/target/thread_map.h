@@ -38,7 +38,11 @@ struct thread_map *thread_map__new_all(void);
 struct thread_map *thread_map__new_one(pid_t tid);
 struct thread_map *thread_map__new_progs(const struct bpf_prog_list *progs);
 
-/** thread_map__update_progs() - update the map after the list of programs changed; 0 or -ENOMEM */
+/**
+ * thread_map__update_progs() - update the map after the list of programs changed
+ *
+ * Return: 0 or -ENOMEM: rows for new programs are missing, the others are up to date.
+ */
 int thread_map__update_progs(struct thread_map **map, const struct bpf_prog_list *progs);
 
 void thread_map__delete(struct thread_map *map);
