@@ -291,7 +291,8 @@ static int open_task_lock(struct attr_map *map)
 	if (map->task_lock.fd < 0)
 		return map->task_lock.fd;
 	/* Not empty, it is left alone by rmdir and by scripts that remove empty directories. */
-	(void)symlinkat(TASK_LOCK, map->task_lock.fd, "in_use");
+	if (symlinkat(TASK_LOCK, map->task_lock.fd, "in_use") && errno != EEXIST)
+		pr_verbose("%s/in_use: %s", dir, strerror(errno));
 	return 0;
 }
 
