@@ -31,6 +31,7 @@ const volatile struct {
 	bool weighs_count; /* samples weigh what the event counted since the last one */
 	bool skips_user;   /* samples of user mode are only noted */
 	bool skips_kernel;
+	bool is_interruptible; /* its samples run with interrupts on, so that a sync can come in between */
 } own;
 
 /* The sampling events, at slot * nr_cpus + CPU. */
@@ -527,7 +528,15 @@ static __always_inline void take_from(struct bpf_perf_event_data *ctx, struct sa
 		give(&sample);
 }
 
-/* Interrupts are on in samples of software events. */
+/* The verifier removes the writes where nothing can interrupt the sample. */
+static __always_inline void set_busy(struct sample_cpu *here, __u32 busy)
+{
+	barrier();
+	if (own.is_interruptible)
+		*(volatile __u32 *)&here->busy = busy;
+	barrier();
+}
+
 static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS;
@@ -537,12 +546,10 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	if (!here)
 		return;
 	there = &here->slot[slot];
-	*(volatile __u32 *)&here->busy = 1;
-	barrier();
+	set_busy(here, 1);
 	if (there->base.gen == own.gen || (sees_gaps && is_in_gap(ctx, there)))
 		take_from(ctx, here, there, slot, cpu);
-	barrier();
-	*(volatile __u32 *)&here->busy = 0;
+	set_busy(here, 0);
 }
 
 SEC("?" SECTION_SAMPLE)

@@ -289,6 +289,10 @@ static void set_special(struct sample_bpf *skel, const struct sample_slot *slot)
 	} else if (attr.type == PERF_TYPE_SOFTWARE) {
 		skel->rodata->own.weighs_count = slot->class == SAMPLE_CLASS_FREQ;
 	}
+	/* Clocks sample in the interrupt of a timer, and hardware in one of its own. */
+	skel->rodata->own.is_interruptible =
+		(attr.type == PERF_TYPE_SOFTWARE && !perf_event__is_clock(&attr)) ||
+		attr.type == PERF_TYPE_BREAKPOINT;
 	skel->rodata->own.is_special = skel->rodata->own.skips_user ||
 				       skel->rodata->own.skips_kernel ||
 				       skel->rodata->own.weighs_count;
