@@ -85,6 +85,38 @@ let_go() {
 	[ ! -s "$T/err" ]
 }
 
+# ends_behind LOCK OPTION... : the profile is complete, in standard output and in each file, while its session waits for
+# this lock to leave
+ends_behind() {
+	local lock=$1 session
+	shift
+	background "$T/json" env PERF_TEST_LOCK_MS=300000 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -j \
+		-o "$T/data" --flamegraph "$T/flame.svg" "$@" -- "$WORKLOADS/waiter"
+	session=$!
+	wait_for grep -qx ready "$T/json"
+	exec 9<"${ATTR_MAP}_lock$lock"
+	flock 9
+	kill -INT "$session"
+	wait_for waits_for_lock "$session"
+	# The account is the last line, but for warnings.
+	grep '"account": ' "$T/json" >"$T/account"
+	tail -n 1 "$T/flame.svg" | grep -qx '</svg>'
+	perf profile report -j "$T/data" | tail -n 1 | diff "$T/account" -
+	exec 9<&-
+	wait "$session" || [ $? = 130 ]
+	no_sessions
+}
+
+@test "a session prints its profile, and writes its files, before it waits for a lock to leave" {
+	local target
+	for target in -a "-p $$" ""; do
+		# shellcheck disable=SC2086 # words
+		ends_behind /tasks $target
+		# shellcheck disable=SC2086 # words
+		ends_behind "" $target
+	done
+}
+
 @test "the 65th session that samples does so by itself" {
 	local i nr=64
 	# They all start at once.

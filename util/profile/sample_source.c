@@ -18,6 +18,7 @@ struct sample_source_ops {
 	int (*wakeup_fd)(const void *sampler);
 	void (*handle_wakeup)(void *sampler);
 	void (*account)(const void *sampler, int event, struct sample_account *account);
+	bool (*try_leave)(void *sampler); /* may be left out, if delete() does not wait */
 	void (*delete)(void *sampler);
 };
 
@@ -84,6 +85,11 @@ static void shared_account(const void *sampler, int event, struct sample_account
 	sampler__account(sampler, event, account);
 }
 
+static bool shared_try_leave(void *sampler)
+{
+	return sampler__try_leave(sampler);
+}
+
 static void shared_delete(void *sampler)
 {
 	sampler__delete(sampler);
@@ -98,6 +104,7 @@ static const struct sample_source_ops shared_ops = {
 	.wakeup_fd = shared_wakeup_fd,
 	.handle_wakeup = shared_handle_wakeup,
 	.account = shared_account,
+	.try_leave = shared_try_leave,
 	.delete = shared_delete,
 };
 
@@ -165,6 +172,11 @@ int sample_source__open_ring(const struct sample_request *request, struct sample
 }
 
 /* --- both --- */
+
+bool sample_source__try_leave(struct sample_source *source)
+{
+	return !source->ops->try_leave || source->ops->try_leave(source->sampler);
+}
 
 void sample_source__delete(struct sample_source *source)
 {

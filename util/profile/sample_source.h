@@ -29,6 +29,13 @@ int sample_source__open_shared(const struct sample_request *request, struct samp
 /** sample_source__open_ring() - sample without BPF; 0 or -errno after a message */
 int sample_source__open_ring(const struct sample_request *request, struct sample_source **out);
 
+/**
+ * sample_source__try_leave() - give up events and places as far as that needs no wait for a lock
+ *
+ * The last call but sample_source__delete(). Return: whether sample_source__delete() will not wait.
+ */
+bool sample_source__try_leave(struct sample_source *source);
+
 /** sample_source__delete() - stop sampling and release everything. NULL is ignored */
 void sample_source__delete(struct sample_source *source);
 

@@ -310,10 +310,17 @@ static int open_source(struct profile_run *run)
 	return open_ring(run);
 }
 
+/* Waits until others let this session leave, a second at most. */
 static void close_source(struct profile_run *run)
 {
 	sample_source__delete(run->source);
 	run->source = NULL;
+}
+
+static void close_source_now(struct profile_run *run)
+{
+	if (sample_source__try_leave(run->source))
+		close_source(run);
 }
 
 /* The search for ranges takes files that cannot be opened for files of tasks that have ended. */
@@ -432,7 +439,10 @@ static int start(struct profile_run *run, struct stat_pass *pass)
 	return start_workload(run, pass);
 }
 
-/* A report can take long. Meanwhile the events of this session would cost others, and take their counters. */
+/*
+ * A report can take long. Meanwhile the events of this session would cost others, and take their counters. So leave
+ * before it, but let it not wait for a lock: what is left is done after it.
+ */
 static int finish(struct profile_run *run, struct stat_pass *pass)
 {
 	int err = set_enabled(run, pass, false);
@@ -443,7 +453,7 @@ static int finish(struct profile_run *run, struct stat_pass *pass)
 	if (err)
 		return err;
 	round = end_round(run, pass->start_ns);
-	close_source(run);
+	close_source_now(run);
 	/* The rest since the last interval; none after the last one of --interval-count. */
 	if (run->base.interval_count && pass->nr_printed >= run->base.interval_count)
 		return 0;

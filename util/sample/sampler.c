@@ -582,13 +582,51 @@ static void report_missed(const struct sampler *sampler)
 	const struct bperf_leader *leader = sampler->leader;
 	uint64_t nr;
 
-	if (!sampler->has_scopes || !sampler->has_synced)
+	if (!sampler->has_scopes || !sampler->has_synced || sampler->has_reported)
 		return;
 	nr = leader_tasks__lost(leader) - sampler->lost + leader_tasks__missed(leader);
 	if (nr)
 		pr_warn("%" PRIu64
 			" switches or new tasks were missed: the profile may lack their samples",
 			nr);
+}
+
+/* Give up the slots, and bring them up to date for the others, as far as the lock can be had. */
+static void leave_slots(struct sampler *sampler)
+{
+	if (sampler->number >= 0 && !attr_map__lock_tasks(sampler->attr_map)) {
+		sample_slots__remove_sampler(&sampler->object, sampler->number);
+		attr_map__unlock_tasks(sampler->attr_map);
+		sampler->number = -1;
+		sampler->slots = sampler->failed = 0;
+	}
+	/* The sessions that still need the events may be stopped. */
+	if (sampler->number < 0 && sampler->nr_events)
+		apply_stale(sampler, 0, attr_map__lock_tasks);
+}
+
+/* Return: whether apply_stale() could not get the lock for all slots. */
+static bool has_stale(const struct sampler *sampler)
+{
+	for (int slot = 0; slot < MAX_SAMPLE_SLOTS; slot++) {
+		if (!(sampler->given_up >> slot & 1) &&
+		    sample_slots__is_stale(&sampler->object, slot))
+			return true;
+	}
+	return false;
+}
+
+bool sampler__try_leave(struct sampler *sampler)
+{
+	capability__raise();
+	report_missed(sampler);
+	sampler->has_reported = true;
+	attr_map__never_wait(sampler->attr_map);
+	leave_slots(sampler);
+	if (sampler->number < 0 && !has_stale(sampler))
+		sampler->has_left = !session__leave(sampler->leader);
+	capability__lower();
+	return sampler->has_left;
 }
 
 static void leave(struct sampler *sampler)
@@ -600,14 +638,7 @@ static void leave(struct sampler *sampler)
 	else
 		attr_map__expect(sampler->attr_map,
 				 "the next session removes what is left of this one");
-	if (sampler->number >= 0 && !attr_map__lock_tasks(sampler->attr_map)) {
-		sample_slots__remove_sampler(&sampler->object, sampler->number);
-		attr_map__unlock_tasks(sampler->attr_map);
-		/* The sessions that still need the events may be stopped. */
-		sampler->number = -1;
-		sampler->slots = sampler->failed = 0;
-		apply_stale(sampler, 0, attr_map__lock_tasks);
-	}
+	leave_slots(sampler);
 	(void)session__leave(sampler->leader);
 }
 
@@ -616,7 +647,7 @@ void sampler__delete(struct sampler *sampler)
 	if (!sampler)
 		return;
 	capability__raise();
-	if (sampler->leader)
+	if (sampler->leader && !sampler->has_left)
 		leave(sampler);
 	if (sampler->tables)
 		munmap(sampler->tables,

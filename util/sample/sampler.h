@@ -10,6 +10,7 @@
  *	sampler__collect()	empty the tables; repeat whenever sampler__is_due()
  *	sampler__disable()	no more samples; what is in the tables stays for a last collect
  *	sampler__account()	totals of every event, losses by reason
+ *	sampler__try_leave()	leave, if no lock has to be waited for
  *	sampler__delete()	leave
  *
  * One thread at a time uses a sampler.
@@ -79,7 +80,14 @@ void sampler__handle_wakeup(struct sampler *sampler);
 /** sampler__account() - the totals of an event by its position in the evlist */
 void sampler__account(const struct sampler *sampler, int event, struct sample_account *account);
 
-/** sampler__delete() - leave the leader; the events of other sessions go on. NULL is ignored */
+/**
+ * sampler__try_leave() - give up events, scopes and the place of the session as far as the locks are free
+ *
+ * The last call but sampler__delete(). Return: whether nothing is left, so that sampler__delete() will not wait.
+ */
+bool sampler__try_leave(struct sampler *sampler);
+
+/** sampler__delete() - leave the leader; the events of other sessions go on. Waits at most a second. NULL is ignored */
 void sampler__delete(struct sampler *sampler);
 
 #endif

@@ -60,6 +60,8 @@ struct sampler {
 	struct byte_buffer taken; /* rows of a collection, with their stacks */
 	int wakeup_fd;		  /* epoll: wakeups by the leader's programs */
 	bool gives_up;		  /* it waited in vain for a lock */
+	bool has_reported;	  /* switches that were missed */
+	bool has_left;		  /* nothing is left to give up */
 	bool has_synced;	  /* its CPUs were brought up to date */
 	uint64_t repaired_ns;	  /* when dead sessions were looked for */
 	struct sample_sleepers sleepers;
