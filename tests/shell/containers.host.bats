@@ -141,3 +141,80 @@ elsewhere() {
 	end_witness
 	explained 5000 20000 comm faults < <(field page-faults:u 1 "$T/out")
 }
+
+# inside COMMAND : a shell's command in a mount and pid namespace with its own /proc; the shell is number 1. $1: this
+# test's map, $2: the workloads, $3: a directory
+inside() {
+	unshare -m -p -f --mount-proc bash -ec "$1" bash "$ATTR_MAP" "$WORKLOADS" "$T"
+}
+
+OWN="sampling with events of this session's own"
+PRIVATE="perf runs in a pid namespace, and shared samples have the machine's pids: $OWN"
+OTHER_PROC="/proc is not that of perf's pid namespace, so its numbers are those of other tasks (mount -t proc proc /proc)"
+
+@test "a profile of a command in a pid namespace has its functions, and its pid there" {
+	# shellcheck disable=SC2016 # the inner shell's
+	inside 'perf profile --bpf-attr-map "$1" -e cpu-clock -F 2000 -j -s pid,comm,sym -- "$2/blend" 50000' \
+		>"$T/json" 2>"$T/err"
+	diff - "$T/err" <<<"perf profile: $PRIVATE"
+	jq -s -e 'map(select(.sym == "blend_b").samples) | add > 10' "$T/json"
+	jq -s -e 'map(select(.pid)) | all(.pid < 100 and .comm != "swapper")' "$T/json"
+}
+
+@test "perf profile and perf top sample the process that has the pid of -p in their namespace" {
+	# The machine's process 2 is another one.
+	# shellcheck disable=SC2016 # the inner shell's
+	inside '"$2/spin" 1000000000000 &
+		perf profile --bpf-attr-map "$1" -e cpu-clock -F 2000 -j -s pid,tid,comm,sym -p $! \
+			-- "$2/ran" 0.1 $! >"$3/json"
+		perf top --bpf-attr-map "$1" -e cpu-clock -F 2000 -p $! -d 1 --timeout 300 >"$3/top"
+		kill -KILL $!' 2>"$T/err"
+	diff - "$T/err" <<-END
+		perf profile: $PRIVATE
+		perf top: $PRIVATE
+	END
+	jq -s -e 'map(select(.sym == "main" and .comm == "spin" and .pid == 2 and .tid == 2).samples) | add > 10' "$T/json"
+	jq -s -e 'map(select(.pid)) | all(.pid == 2)' "$T/json"
+	grep -E '% +[0-9,]+ +spin +\[\.\] main$' "$T/top"
+}
+
+@test "a profile of all CPUs in a pid namespace leaves out tasks outside of it" {
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	# shellcheck disable=SC2016 # the inner shell's
+	inside '"$2/spin" 1000000000000 &
+		perf profile --bpf-attr-map "$1" -a -e cpu-clock -F 2000 -j -s pid,comm -- "$2/ran" 0.1 $! >"$3/json"
+		perf profile --no-bpf -a -e page-faults -c 1 -j -s pid,comm --timeout 100 >"$3/faults"
+		kill -KILL $!' 2>"$T/err"
+	diff - "$T/err" <<-END
+		perf profile: $PRIVATE
+		perf profile: perf runs in a pid namespace: samples of tasks outside of it are left out
+		perf profile: perf runs in a pid namespace: samples of tasks outside of it are left out
+	END
+	jq -s -e 'map(select(.comm == "spin")) | length == 1 and .[0].pid == 2 and .[0].samples > 10' "$T/json"
+	jq -s -e 'map(select(.pid == 0 or .comm == "swapper")) == []' "$T/json" "$T/faults"
+	jq -s -e 'last.account | .other.samples > 10 and .idle.samples == 0' "$T/json"
+}
+
+@test "with the /proc of another pid namespace nothing is sampled, and no process is looked for" {
+	local option
+	refused 1 unshare -p -f perf profile --bpf-attr-map "$ATTR_MAP" -- touch "$T/made" \
+		<<<"perf profile: cannot sample: $OTHER_PROC"
+	for option in "-p 1" "--per-thread -a"; do
+		# shellcheck disable=SC2086 # words
+		refused 22 unshare -p -f perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" $option -e cs touch "$T/made" \
+			<<<"perf stat: cannot find the tasks: $OTHER_PROC"
+	done
+	[ ! -e "$T/made" ]
+	# no process is looked for
+	unshare -p -f perf stat -x, -o "$T/out" -e page-faults:u "$WORKLOADS/faults" 700
+	in_range "$(field page-faults:u 1 "$T/out")" 700 1000
+}
+
+@test "a running process has the names of its functions in a time namespace" {
+	unshare -T --boottime 1000 -f true || skip_or_fail "no namespaces of time here"
+	background /dev/null "$WORKLOADS/spin" 1000000000000
+	unshare -T --boottime 1000 -f perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -j -p $! \
+		-- "$WORKLOADS/ran" 0.1 $! >"$T/json" 2>"$T/err"
+	diff - "$T/err" <<<"perf profile: perf runs in a time namespace, and shared samples have the machine's times: $OWN"
+	jq -s -e 'map(select(.sym == "main").samples) | add > 10' "$T/json"
+}

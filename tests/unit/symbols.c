@@ -370,6 +370,21 @@ static void test_records_of_processes_tell_their_mappings(void **state __unused)
 	process_table__clear(&table);
 }
 
+static void test_records_of_tasks_without_a_number_are_nobodys(void **state __unused)
+{
+	struct process_table table = {};
+	struct process_key child = {.pid = CHILD, .start_ns = 900, .exec_id = EXEC_ID_LATEST};
+
+	assert_int_equal(process_table__begin(&table), 0);
+	apply(&table, NULL, comm_record(0, 0, PERF_RECORD_MISC_COMM_EXEC, "outside"));
+	apply(&table, NULL, mmap_record(0, 0x1000, "/bin/outside"));
+	assert_int_equal(table.nr, 0);
+	apply(&table, NULL, fork_record(CHILD, 0));
+	assert_int_equal(table.nr, 1);
+	assert_string_equal(image_at(&table, &child, 0x1000), "[anon]");
+	process_table__clear(&table);
+}
+
 /* The kernel sends it before the record with the inode. */
 static struct byte_buffer id_record(uint32_t pid, uint64_t start, uint8_t id)
 {
@@ -843,6 +858,7 @@ int main(void)
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
 		cmocka_unit_test(test_records_of_processes_tell_their_mappings),
+		cmocka_unit_test(test_records_of_tasks_without_a_number_are_nobodys),
 		cmocka_unit_test(test_a_file_has_an_image_for_each_build_id),
 		cmocka_unit_test(test_processes_that_ended_take_no_memory),
 		cmocka_unit_test(test_records_of_bpf_programs_name_them),

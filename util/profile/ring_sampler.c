@@ -3,6 +3,7 @@
 
 #include "util/event/evlist.h"
 #include "util/host/cpumap.h"
+#include "util/host/task_namespace.h"
 #include "util/lib/address_ranges.h"
 #include "util/lib/array.h"
 #include "util/lib/byte_buffer.h"
@@ -67,6 +68,7 @@ struct ring_sampler {
 	bool has_cgroups;
 	bool is_inherited;
 	bool has_prog;
+	bool lacks_tasks; /* those outside of our pid namespace have the number of the idle task, 0 */
 	struct byte_buffer records; /* of one collection */
 	struct record *order;
 	int nr;
@@ -215,6 +217,8 @@ static struct sample_sum *sum_of_left_out(const struct ring_sampler *sampler,
 {
 	const struct perf_event_attr *attr = &evsel->attr;
 
+	if (sampler->lacks_tasks && !entry->pid)
+		return &account->other;
 	if (evsel__is_clock(evsel) && !entry->pid &&
 	    (!sampler->with_idle || attr->exclude_idle || attr->exclude_kernel))
 		return &account->idle;
@@ -462,6 +466,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->rate = options->rate_kind == SAMPLE_BY_FREQ ? options->rate : 0;
 	sampler->period = options->rate_kind == SAMPLE_BY_PERIOD ? options->rate : 0;
 	sampler->has_prog = options->prog_fd;
+	sampler->lacks_tasks = task_namespace__hides_tasks();
 	sampler->accounts = calloc(events->nr, sizeof(*sampler->accounts));
 	sampler->batches = calloc(events->nr, sizeof(*sampler->batches));
 	err = sampler->accounts && sampler->batches ? ring_events__open(&sampler->ring, &request) :
@@ -470,8 +475,11 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 		sampler->batches[i].is_needed =
 			sampler->rate && events->evsels[i]->attr.type == PERF_TYPE_SOFTWARE &&
 			!evsel__is_clock(events->evsels[i]);
-	if (!err && !threads)
+	if (!err && !threads) {
+		if (sampler->lacks_tasks)
+			pr_warn("perf runs in a pid namespace: samples of tasks outside of it are left out");
 		err = note_all_names(sampler);
+	}
 	if (err) {
 		ring_sampler__delete(sampler);
 		return err;

@@ -5,6 +5,7 @@
 #include "util/host/capability.h"
 #include "util/host/cpumap.h"
 #include "util/host/sd_notify.h"
+#include "util/host/task_namespace.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/account.h"
@@ -287,6 +288,7 @@ static int open_shared(struct profile_run *run)
 
 static int open_source(struct profile_run *run)
 {
+	const char *namespace = task_namespace__name();
 	char *missing __cleanup(free_ptr) = NULL;
 
 	run->sampling.target = &run->base.target;
@@ -303,10 +305,14 @@ static int open_source(struct profile_run *run)
 	if (run->no_bpf || run->prog)
 		return open_ring(run);
 	missing = capability__missing_to_share();
-	if (!missing)
+	if (!missing && !namespace)
 		return open_shared(run);
-	pr_verbose("sampling without BPF: lacks %s: the kernel copies every sample to perf",
-		   missing);
+	if (missing)
+		pr_verbose("sampling without BPF: lacks %s: the kernel copies every sample to perf",
+			   missing);
+	else
+		pr_warn("perf runs in a %s namespace, and shared samples have the machine's %ss: %s",
+			namespace, namespace, run->sampling.otherwise);
 	return open_ring(run);
 }
 
@@ -328,7 +334,9 @@ static int reserve_files(const struct profile_run *run)
 {
 	char *missing __cleanup(free_ptr) = capability__missing_to_share();
 
-	return missing || run->no_bpf || run->prog ? 0 : stat_pass__reserve_to_share();
+	if (missing || run->no_bpf || run->prog || task_namespace__name())
+		return 0;
+	return stat_pass__reserve_to_share();
 }
 
 /* Sampling may have begun. */
@@ -488,6 +496,15 @@ static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 	return err;
 }
 
+/* Names come from /proc, by the number of the process. */
+static int check_proc(void)
+{
+	if (task_namespace__has_proc())
+		return 0;
+	pr_err("cannot sample: " TASK_NAMESPACE_PROC_TEXT);
+	return -ENOENT;
+}
+
 static int fork_workload(struct profile_run *run, struct stat_pass *pass)
 {
 	const struct target *target = &run->base.target;
@@ -532,7 +549,9 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	int err;
 
 	*status = 0;
-	err = fork_workload(run, &pass);
+	err = check_proc();
+	if (!err)
+		err = fork_workload(run, &pass);
 	if (!err) {
 		err = stat_pass__find_threads(&pass);
 		is_valid = !err;

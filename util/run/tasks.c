@@ -2,6 +2,7 @@
 #include "util/run/tasks.h"
 
 #include "util/host/proc_stat.h"
+#include "util/host/task_namespace.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/run/pass.h"
@@ -51,6 +52,12 @@ static void report_no_threads(const struct target *target, int err)
 		pr_err("-%c %s: %s", letter, list, strerror(-err));
 }
 
+/* Threads of -t need not be looked for. */
+static bool needs_proc(const struct target *target)
+{
+	return target->pid_list || (target->per_thread && !target->tid_list);
+}
+
 int stat_pass__find_threads(struct stat_pass *pass)
 {
 	const struct target *target = &pass->run->target;
@@ -58,6 +65,10 @@ int stat_pass__find_threads(struct stat_pass *pass)
 	int err;
 
 	plan->threads = NULL;
+	if (needs_proc(target) && !task_namespace__has_proc()) {
+		pr_err("cannot find the tasks: " TASK_NAMESPACE_PROC_TEXT);
+		return -ENOENT;
+	}
 	if (target->may_have_ended)
 		plan->threads = thread_map__new_left(target->pid_list);
 	else if (target->pid_list)

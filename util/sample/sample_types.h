@@ -70,7 +70,7 @@ struct sample_single {
 struct sample_entry {
 	int event;	/* position in the evlist */
 	int cpu;	/* the CPU that took it, also without SAMPLE_CPU: then merge entries */
-	pid_t pid, tid; /* in the initial pid namespace; 0: the idle task */
+	pid_t pid, tid; /* in the initial pid namespace, without BPF in our own; 0: the idle task */
 	uint64_t
 		start_ns; /* start of the process since boot (CLOCK_BOOTTIME), for SAMPLE_PROCESS... */
 	uint32_t exec_id; /* ...and the number of its execs: a pid alone is no identity */

@@ -145,6 +145,12 @@ uint64_t map_events__nr_lost(const struct map_events *events)
 
 /* --- records --- */
 
+/* Tasks outside of our pid namespace have the number 0, all of them. */
+static bool is_outside(struct byte_reader fields)
+{
+	return !byte_reader__u32(&fields) && !fields.is_short;
+}
+
 /* The text at the end of a record, without the fields of the sample behind it. */
 static const char *text_of(struct byte_reader *reader, size_t *len)
 {
@@ -235,6 +241,8 @@ int map_events__apply(const void *record, size_t len, struct process_table *proc
 	struct byte_reader reader = {.at = record, .left = len};
 
 	byte_reader__get(&reader, &header, sizeof(header));
+	if (header.type != PERF_RECORD_KSYMBOL && is_outside(reader))
+		return 0;
 	switch (header.type) {
 	case PERF_RECORD_COMM:
 		return apply_comm(&reader, header.misc & PERF_RECORD_MISC_COMM_EXEC, processes);
@@ -259,7 +267,8 @@ int map_events__apply_id(const void *record, size_t len, struct process_table *p
 	uint32_t pid;
 
 	byte_reader__get(&reader, &header, sizeof(header));
-	if (header.type != PERF_RECORD_MMAP2 || !(header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+	if (header.type != PERF_RECORD_MMAP2 || !(header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) ||
+	    is_outside(reader))
 		return 0;
 	pid = byte_reader__u32(&reader);
 	byte_reader__u32(&reader); /* thread */

@@ -312,11 +312,12 @@ int process_table__forked(struct process_table *table, pid_t pid, pid_t parent, 
 	struct generation *old;
 	int err = 0;
 
-	if (!from)
+	/* A parent outside of our pid namespace has no number. */
+	if (!from && parent) {
 		from = add_process(table, parent);
-	if (!from)
-		return -ENOMEM;
-	if (!latest(from)->is_read)
+		err = from ? 0 : -ENOMEM;
+	}
+	if (!err && from && !latest(from)->is_read)
 		err = read_maps(table, from);
 	if (err)
 		return err;
