@@ -254,14 +254,14 @@ static int sample(struct driver *driver, const struct evlist *list)
 		end_ns = clock_ns() + driver->duration_ms * NSEC_PER_MSEC;
 	while (!err && wait_for(driver, sampler, end_ns)) {
 		if (!driver->collects_late)
-			err = sampler__collect(sampler, print_entry, driver);
+			err = sampler__collect(sampler, NULL, print_entry, driver);
 		if (!err && driver->prints_intervals)
 			print_interval(driver, sampler);
 	}
 	sampler__disable(sampler);
 	/* Both halves. */
 	for (int i = 0; i < 2 && !err; i++)
-		err = sampler__collect(sampler, print_entry, driver);
+		err = sampler__collect(sampler, NULL, print_entry, driver);
 	for (int i = 0; i < list->nr && !err; i++)
 		print_account(sampler, i);
 	print_memory();

@@ -142,7 +142,7 @@ static void work(const struct op *op)
 	switch (op->what % 5) {
 	case 0:
 		sampler.options.max_frames = 1 + op->nr % STACK_FRAMES;
-		assert(!sample_collect__all(&sampler, take, &sum));
+		assert(!sample_collect__all(&sampler, NULL, take, &sum));
 		break;
 	case 1:
 		(void)sample_rate__needed(memory.plan, op->nr % MAX_SAMPLE_SLOTS, op->a);

@@ -342,6 +342,20 @@ is_nobodys() {
 	[ "$(labels "$T/x.gz" | sort -u)" = "blend $name" ]
 }
 
+@test "a script that executes a program of its own name has names beside it" {
+	mkdir "$T/bin" "$T/real"
+	cp "$WORKLOADS/blend" "$T/real/tool"
+	printf '#!/bin/bash\nfor ((i = 0; i < 100000; i++)); do :; done\nexec %s 1000\n' "$T/real/tool" >"$T/bin/tool"
+	chmod +x "$T/bin/tool"
+	# The samples of both come in no certain order.
+	for i in 1 2 3 4; do
+		profile -F 2000 -s comm,dso,sym -j -- "$T/bin/tool" >"$T/json"
+		jq -s -e 'any(.[]; .comm == "tool" and .dso == "bash" and (.sym | startswith("bash+0x") | not))' "$T/json"
+		jq -s -e 'any(.[]; .comm == "tool" and .sym == "blend_b")' "$T/json"
+		jq -s -e 'all(.[]; .dso != "[anon]")' "$T/json"
+	done
+}
+
 @test "a program that was deleted, in a mount namespace of its own, has names" {
 	require_commands unshare
 	cp "$WORKLOADS/blend" "$T/gone"

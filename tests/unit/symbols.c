@@ -239,6 +239,65 @@ static void test_a_child_has_its_parents_mappings_until_it_executes(void **state
 	process_table__clear(&table);
 }
 
+/* A wrapper that executes a program of its own name. */
+static void make_wrapper(struct process_table *table)
+{
+	assert_int_equal(process_table__begin(table), 0);
+	assert_int_equal(process_table__renamed(table, PARENT, "shell", true), 0);
+	assert_int_equal(process_table__forked(table, CHILD, PARENT, 1000), 0);
+	assert_int_equal(process_table__renamed(table, CHILD, "tool", true), 0);
+	map(table, CHILD, 0x1000, "/bin/wrapper");
+	assert_int_equal(process_table__renamed(table, CHILD, "tool", true), 0);
+	map(table, CHILD, 0x1000, "/bin/tool");
+}
+
+static void test_programs_of_one_name_are_told_apart(void **state __unused)
+{
+	const struct process_key first = {
+		.pid = CHILD, .start_ns = 900, .exec_id = 6, .comm = "tool"};
+	const struct process_key second = {
+		.pid = CHILD, .start_ns = 900, .exec_id = 7, .comm = "tool"};
+
+	/* The samples of a collection come in any order. */
+	for (int i = 0; i < 2; i++) {
+		struct process_table table = {};
+
+		make_wrapper(&table);
+		process_table__expect(&table, i ? &first : &second);
+		process_table__expect(&table, i ? &second : &first);
+		assert_string_equal(image_at(&table, &first, 0x1010), "/bin/wrapper");
+		assert_string_equal(image_at(&table, &second, 0x1010), "/bin/tool");
+		assert_string_equal(image_at(&table, &first, 0x1010), "/bin/wrapper");
+		process_table__clear(&table);
+	}
+}
+
+static void test_a_later_exec_corrects_what_names_left_open(void **state __unused)
+{
+	struct process_key key = {.pid = CHILD, .start_ns = 900, .exec_id = 6, .comm = "tool"};
+	struct process_table table = {};
+
+	make_wrapper(&table);
+	process_table__expect(&table, &key);
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/tool");
+	key.exec_id = 7;
+	key.comm = "thread";
+	process_table__expect(&table, &key);
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/tool");
+	key.exec_id = 6;
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/wrapper");
+	/* Another exec, of another name. */
+	assert_int_equal(process_table__renamed(&table, CHILD, "third", true), 0);
+	map(&table, CHILD, 0x1000, "/bin/third");
+	key.exec_id = 8;
+	key.comm = "third";
+	process_table__expect(&table, &key);
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/third");
+	key.exec_id = 7;
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/tool");
+	process_table__clear(&table);
+}
+
 static void test_a_pid_that_is_used_again_is_another_process(void **state __unused)
 {
 	struct process_table table = {};
@@ -855,6 +914,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_behind_a_line_of_maps_is_read),
 		cmocka_unit_test(test_a_line_of_another_form_is_no_mapping),
 		cmocka_unit_test(test_a_child_has_its_parents_mappings_until_it_executes),
+		cmocka_unit_test(test_programs_of_one_name_are_told_apart),
+		cmocka_unit_test(test_a_later_exec_corrects_what_names_left_open),
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
 		cmocka_unit_test(test_records_of_processes_tell_their_mappings),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/profile/sample_source.h"
 
+#include "util/lib/util.h"
 #include "util/profile/ring_sampler.h"
 #include "util/sample/sampler.h"
 #include "util/symbol/symbols.h"
@@ -11,7 +12,7 @@
 struct sample_source_ops {
 	int (*set)(void *sampler, bool enable);
 	int (*set_ranges)(void *sampler, const struct address_ranges *ranges);
-	int (*collect)(void *sampler, sample_fn fn, void *ctx);
+	int (*collect)(void *sampler, sample_fn expect, sample_fn fn, void *ctx);
 	int (*look_ms)(const void *sampler);
 	bool (*is_due)(const void *sampler);
 	/* readable when handle_wakeup() must be called. Both may be left out, as is_due(): always */
@@ -55,9 +56,9 @@ static int shared_set_ranges(void *sampler, const struct address_ranges *ranges)
 	return sampler__set_ranges(sampler, ranges);
 }
 
-static int shared_collect(void *sampler, sample_fn fn, void *ctx)
+static int shared_collect(void *sampler, sample_fn expect, sample_fn fn, void *ctx)
 {
-	return sampler__collect(sampler, fn, ctx);
+	return sampler__collect(sampler, expect, fn, ctx);
 }
 
 static int shared_look_ms(const void *sampler)
@@ -133,7 +134,8 @@ static int ring_set_ranges(void *sampler, const struct address_ranges *ranges)
 	return 0;
 }
 
-static int ring_collect(void *sampler, sample_fn fn, void *ctx)
+/* Samples come in order with the records of execs: none needs another one. */
+static int ring_collect(void *sampler, sample_fn expect __unused, sample_fn fn, void *ctx)
 {
 	return ring_sampler__collect(sampler, fn, ctx);
 }
@@ -196,9 +198,9 @@ int sample_source__set_ranges(struct sample_source *source, const struct address
 	return source->ops->set_ranges(source->sampler, ranges);
 }
 
-int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx)
+int sample_source__collect(struct sample_source *source, sample_fn expect, sample_fn fn, void *ctx)
 {
-	return source->ops->collect(source->sampler, fn, ctx);
+	return source->ops->collect(source->sampler, expect, fn, ctx);
 }
 
 int sample_source__look_ms(const struct sample_source *source)

@@ -43,7 +43,7 @@ void sample_source__delete(struct sample_source *source);
 int sample_source__set(struct sample_source *source, bool enable);
 /* Only for options.has_ranges. @ranges are borrowed. */
 int sample_source__set_ranges(struct sample_source *source, const struct address_ranges *ranges);
-int sample_source__collect(struct sample_source *source, sample_fn fn, void *ctx);
+int sample_source__collect(struct sample_source *source, sample_fn expect, sample_fn fn, void *ctx);
 int sample_source__look_ms(const struct sample_source *source);
 bool sample_source__is_due(const struct sample_source *source);
 int sample_source__wakeup_fd(const struct sample_source *source); /* -1: none */

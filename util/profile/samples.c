@@ -39,6 +39,32 @@ static void fill_key(const struct samples *samples, const struct sample_entry *e
 		snprintf(key->comm, sizeof(key->comm), "%s", entry->comm);
 }
 
+static struct process_key key_of(const struct sample_entry *entry)
+{
+	return (struct process_key){
+		.pid = entry->pid,
+		.start_ns = entry->start_ns,
+		.exec_id = entry->exec_id,
+		.comm = entry->comm,
+	};
+}
+
+/* Return: whether places of user space are wanted that an entry has. */
+static bool has_user(const struct samples *samples, const struct sample_entry *entry)
+{
+	bool has_stack = samples->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
+
+	return !samples->no_user && (entry->nr_user || (!has_stack && entry->is_user));
+}
+
+void samples__expect(struct samples *samples, const struct sample_entry *entry)
+{
+	const struct process_key key = key_of(entry);
+
+	if (has_user(samples, entry))
+		symbols__expect(samples->symbols, &key);
+}
+
 /* The key that is filled, and the process of its addresses, 0 if there are none of user space. */
 struct filler {
 	const struct samples *samples;
@@ -90,19 +116,12 @@ static int fill_places(const struct samples *samples, const struct sample_entry 
 	struct filler filler = {
 		.samples = samples,
 		.full = full,
-		.who =
-			{
-				.pid = entry->pid,
-				.start_ns = entry->start_ns,
-				.exec_id = entry->exec_id,
-				.comm = entry->comm,
-			},
+		.who = key_of(entry),
 	};
 	bool has_stack = samples->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
-	bool has_user = entry->nr_user || (!has_stack && entry->is_user);
 	int err = 0;
 
-	if (has_user && !samples->no_user) {
+	if (has_user(samples, entry)) {
 		filler.process = symbols__process(samples->symbols, &filler.who);
 		if (filler.process < 0)
 			return filler.process;

@@ -44,6 +44,9 @@ struct samples {
 	int last;		  /* the number of the entry that was added to last */
 };
 
+/** samples__expect() - announce an entry, as sampler__collect() does, so that samples__add() knows its program */
+void samples__expect(struct samples *samples, const struct sample_entry *entry);
+
 /**
  * samples__add() - add an entry of the sampler; a sample_fn, @ctx is struct samples
  *

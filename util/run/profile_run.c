@@ -28,7 +28,19 @@
 
 /* --- collecting --- */
 
-/* Mappings of the time of a CPU's samples are known before its entries are named. */
+/* Execs up to now are known before the first entry tells which of them were sampled. */
+static int expect_entry(void *ctx, const struct sample_entry *entry)
+{
+	struct profile_run *run = ctx;
+	int err = run->last_cpu < 0 ? symbols__update(run->symbols) : 0;
+
+	run->last_cpu = entry->cpu;
+	if (!err)
+		samples__expect(&run->samples, entry);
+	return err;
+}
+
+/* Records of new mappings have little room, so they are taken meanwhile. */
 static int take_entry(void *ctx, const struct sample_entry *entry)
 {
 	struct profile_run *run = ctx;
@@ -49,7 +61,7 @@ static int collect(struct profile_run *run)
 	int err;
 
 	run->last_cpu = -1;
-	err = sample_source__collect(run->source, take_entry, run);
+	err = sample_source__collect(run->source, expect_entry, take_entry, run);
 	run->look_at_ns = 0;
 	if (!err)
 		err = symbols__update(run->symbols);

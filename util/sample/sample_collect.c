@@ -55,29 +55,6 @@ static int read_stack(const struct sampler *sampler, int cpu, uint64_t pos, uint
 	return nr;
 }
 
-static void describe(struct sample_entry *entry, const struct sample_row *row, int event, int cpu)
-{
-	const struct sample_key *key = &row->key;
-
-	*entry = (struct sample_entry){
-		.event = event,
-		.cpu = cpu,
-		.pid = key->pid,
-		.tid = key->tid,
-		.start_ns = key->start_ns,
-		.exec_id = key->exec_id,
-		.is_user = key->flags & SAMPLED_USER,
-		.prio = key->prio,
-		.cgroup = key->cgroup,
-		.comm = row->comm,
-		.ip = key->ip,
-		.addr = key->addr,
-		.is_user_unreadable = key->user_stack == STACK_NO_USER,
-		.nr_samples = row->nr,
-		.weight = row->weight,
-	};
-}
-
 /* Return: whether a stack is missing that should be there. Kernel mode always has one. */
 static bool lacks_stack(const struct sampler *sampler, const struct sample_key *key)
 {
@@ -101,6 +78,7 @@ static void take_row(struct sampler *sampler, const struct sample_row *row, int 
 	uint64_t kernel[STACK_FRAMES], user[STACK_FRAMES];
 	struct taken_row taken = {.row = *row, .cpu = cpu, .nr = nr};
 
+	taken.row.comm[sizeof(taken.row.comm) - 1] = '\0';
 	taken.nr_kernel =
 		read_stack(sampler, cpu, row->key.kernel_stack, kernel, &taken.is_truncated);
 	taken.nr_user = read_stack(sampler, cpu, row->key.user_stack, user, &taken.is_truncated);
@@ -133,6 +111,37 @@ static void take_rows(struct sampler *sampler, int cpu)
 	}
 }
 
+static void describe(struct sampler *sampler, const struct taken_row *taken,
+		     struct sample_entry *entry)
+{
+	const struct sample_row *row = &taken->row;
+	const struct sample_key *key = &row->key;
+	const uint64_t *frames = (const uint64_t *)(taken + 1);
+
+	*entry = (struct sample_entry){
+		.event = event_of(sampler, row) - sampler->events,
+		.cpu = taken->cpu,
+		.pid = key->pid,
+		.tid = key->tid,
+		.start_ns = key->start_ns,
+		.exec_id = key->exec_id,
+		.is_user = key->flags & SAMPLED_USER,
+		.prio = key->prio,
+		.cgroup = key->cgroup,
+		.comm = row->comm,
+		.ip = key->ip,
+		.addr = key->addr,
+		.kernel_ips = frames,
+		.nr_kernel = taken->nr_kernel,
+		.user_ips = frames + taken->nr_kernel,
+		.nr_user = taken->nr_user,
+		.is_user_unreadable = key->user_stack == STACK_NO_USER,
+		.is_truncated = taken->is_truncated,
+		.nr_samples = row->nr,
+		.weight = row->weight,
+	};
+}
+
 static int give_row(struct sampler *sampler, const struct taken_row *taken, sample_fn fn, void *ctx)
 {
 	const struct sample_row *row = &taken->row;
@@ -143,12 +152,7 @@ static int give_row(struct sampler *sampler, const struct taken_row *taken, samp
 		add_sum(&event->late, row);
 		return 0;
 	}
-	describe(&entry, row, event - sampler->events, taken->cpu);
-	entry.kernel_ips = (const uint64_t *)(taken + 1);
-	entry.nr_kernel = taken->nr_kernel;
-	entry.user_ips = entry.kernel_ips + taken->nr_kernel;
-	entry.nr_user = taken->nr_user;
-	entry.is_truncated = taken->is_truncated;
+	describe(sampler, taken, &entry);
 	entry.singles = sample_singles__get(&sampler->singles, taken->nr, row, &entry.nr_singles);
 	add_sum(&event->kept, row);
 	if (entry.is_truncated)
@@ -158,6 +162,27 @@ static int give_row(struct sampler *sampler, const struct taken_row *taken, samp
 	return fn(ctx, &entry);
 }
 
+/* Return: the size of a row with its frames. */
+static size_t size_of(const struct taken_row *taken)
+{
+	return sizeof(*taken) + (taken->nr_kernel + taken->nr_user) * sizeof(uint64_t);
+}
+
+static int announce_rows(struct sampler *sampler, sample_fn expect, void *ctx)
+{
+	int err = 0;
+
+	for (size_t at = 0; at < sampler->taken.len && !err;) {
+		struct taken_row *taken = (void *)(sampler->taken.data + at);
+		struct sample_entry entry;
+
+		describe(sampler, taken, &entry);
+		err = expect(ctx, &entry);
+		at += size_of(taken);
+	}
+	return err;
+}
+
 static int give_rows(struct sampler *sampler, sample_fn fn, void *ctx)
 {
 	int err = 0, last_cpu = -1;
@@ -165,26 +190,28 @@ static int give_rows(struct sampler *sampler, sample_fn fn, void *ctx)
 	for (size_t at = 0; at < sampler->taken.len && !err;) {
 		struct taken_row *taken = (void *)(sampler->taken.data + at);
 
-		taken->row.comm[sizeof(taken->row.comm) - 1] = '\0';
 		if (taken->cpu != last_cpu)
 			sample_singles__take(&sampler->singles, &sampler->tables[taken->cpu],
 					     taken->cpu);
 		last_cpu = taken->cpu;
 		err = give_row(sampler, taken, fn, ctx);
-		at += sizeof(*taken) + (taken->nr_kernel + taken->nr_user) * sizeof(uint64_t);
+		at += size_of(taken);
 	}
 	return err;
 }
 
 /* Stacks are overwritten while entries are handled, which can take long. So those of all CPUs are taken first. */
-int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx)
+int sample_collect__all(struct sampler *sampler, sample_fn expect, sample_fn fn, void *ctx)
 {
+	int err;
+
 	sampler->taken.len = 0;
 	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
 		if (sample_sync__has(sampler, cpu))
 			take_rows(sampler, cpu);
 	}
-	return give_rows(sampler, fn, ctx);
+	err = expect ? announce_rows(sampler, expect, ctx) : 0;
+	return err ? err : give_rows(sampler, fn, ctx);
 }
 
 /* Return: the time after which so much room may be taken, at so much a millisecond; at least min_ms. */

@@ -8,8 +8,8 @@
 
 struct sampler;
 
-/** sample_collect__all() - empty the halves that are still; 0 or what @fn returned */
-int sample_collect__all(struct sampler *sampler, sample_fn fn, void *ctx);
+/** sample_collect__all() - empty the halves that are still, as sampler__collect(); 0 or what @expect or @fn returned */
+int sample_collect__all(struct sampler *sampler, sample_fn expect, sample_fn fn, void *ctx);
 
 /** sample_collect__begin() - note the time and the stores before a sync, for the next two */
 void sample_collect__begin(struct sampler *sampler);

@@ -528,7 +528,7 @@ static void repair(struct sampler *sampler)
 	capability__lower();
 }
 
-int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx)
+int sampler__collect(struct sampler *sampler, sample_fn expect, sample_fn fn, void *ctx)
 {
 	int err;
 
@@ -536,7 +536,7 @@ int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx)
 	sample_collect__begin(sampler);
 	/* A CPU that cannot be read now keeps its samples until the next time, and the account has it. */
 	(void)sample_sync__all(sampler, SAMPLE_FLIP | SAMPLE_READ);
-	err = sample_collect__all(sampler, fn, ctx);
+	err = sample_collect__all(sampler, expect, fn, ctx);
 	repair(sampler);
 	return err;
 }

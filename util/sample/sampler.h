@@ -53,13 +53,14 @@ int sampler__set_ranges(struct sampler *sampler, const struct address_ranges *ra
 
 /**
  * sampler__collect() - empty the tables of all CPUs
+ * @expect: NULL, or is called once per entry before @fn is called for the first; these entries have no single samples
  * @fn: is called once per entry; calls for different CPUs and collections may have equal keys
  *
  * Also replaces the events of CPUs that came back. Ends the rates of sessions that died or stopped collecting, and its
  * own while it is disabled. A CPU that cannot be read keeps its samples until the next time.
- * Return: 0, what @fn returned, or -errno after a message.
+ * Return: 0, what @expect or @fn returned, or -errno after a message.
  */
-int sampler__collect(struct sampler *sampler, sample_fn fn, void *ctx);
+int sampler__collect(struct sampler *sampler, sample_fn expect, sample_fn fn, void *ctx);
 
 /**
  * sampler__look_ms() - the time after which sampler__is_due() may be true

@@ -492,30 +492,62 @@ int process_table__find(struct process_table *table, const struct process_key *k
 	return err ? err : process - table->processes;
 }
 
+/* Return: the position of the latest generation of a name that a process can have had at that exec; -1: none */
+static int find_named(const struct process *process, const struct process_key *key)
+{
+	for (int at = process->nr_generations - 1; at >= 0; at--) {
+		if (at <= (int64_t)key->exec_id &&
+		    !strcmp(process->generations[at].comm, key->comm))
+			return at;
+	}
+	return -1;
+}
+
 /*
  * Samples number execs from the kernel's start of the process, records only those that were seen. The name
- * tells which is which, once for each process.
+ * tells which is which. If several generations have it, take the latest: a sample of a later exec corrects that,
+ * since its number leads behind the last generation, or to one of another name.
  */
+static void number_generations(struct process *process, const struct process_key *key)
+{
+	int last = process->nr_generations - 1, named;
+	int64_t at = (int64_t)key->exec_id - process->first_exec_id;
+
+	if (process->first_exec_id >= 0 && key->exec_id <= process->last_exec_id)
+		return;
+	if (key->exec_id > process->last_exec_id)
+		process->last_exec_id = key->exec_id;
+	if (process->first_exec_id >= 0 && at <= last &&
+	    !strcmp(process->generations[at].comm, key->comm))
+		return;
+	named = find_named(process, key);
+	if (named >= 0)
+		process->first_exec_id = (int64_t)key->exec_id - named;
+	/* No sample is of a generation behind the last. */
+	if (process->first_exec_id >= 0 && process->last_exec_id - process->first_exec_id > last)
+		process->first_exec_id = (int64_t)process->last_exec_id - last;
+}
+
+void process_table__expect(struct process_table *table, const struct process_key *key)
+{
+	struct process *process = find_started(table, key->pid, key->start_ns);
+
+	if (process && key->exec_id != EXEC_ID_LATEST)
+		number_generations(process, key);
+}
+
 static struct generation *generation_of(struct process *process, const struct process_key *key)
 {
-	int64_t at = process->nr_generations - 1;
+	int last = process->nr_generations - 1;
+	int64_t at;
 
 	if (key->exec_id == EXEC_ID_LATEST)
 		return latest(process);
-	if (process->first_exec_id < 0) {
-		while (at > 0 && strcmp(process->generations[at].comm, key->comm))
-			at--;
-		if (strcmp(process->generations[at].comm, key->comm))
-			at = process->nr_generations - 1;
-		else
-			process->first_exec_id = (int64_t)key->exec_id - at;
-	} else {
-		at = (int64_t)key->exec_id - process->first_exec_id;
-	}
-	if (at < 0)
-		at = 0;
-	return &process->generations[at < process->nr_generations ? at :
-								    process->nr_generations - 1];
+	number_generations(process, key);
+	if (process->first_exec_id < 0)
+		return latest(process);
+	at = (int64_t)key->exec_id - process->first_exec_id;
+	return &process->generations[at < 0 ? 0 : at < last ? at : last];
 }
 
 const struct map_range *process_table__range(const struct process_table *table, int process,

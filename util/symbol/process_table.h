@@ -40,6 +40,7 @@ struct process {
 	struct generation *generations;
 	int nr_generations;
 	int64_t first_exec_id; /* of the first generation; -1: not known */
+	uint32_t last_exec_id; /* the highest of a sample */
 	int older;	       /* the process that had the pid before; -1: none */
 	int jit;	       /* image of code without a file; -1: none yet */
 	struct identified identified;
@@ -104,6 +105,14 @@ struct process_key {
 	uint32_t exec_id;  /* EXEC_ID_LATEST: as the records up to now leave it */
 	const char *comm;
 };
+
+/**
+ * process_table__expect() - note that there is such a sample
+ *
+ * Call it for all samples of a collection before process_table__image() for the first of them. The number of their
+ * latest exec tells programs of one name apart.
+ */
+void process_table__expect(struct process_table *table, const struct process_key *key);
 
 /**
  * process_table__find() - the process of a sample

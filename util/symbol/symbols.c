@@ -186,6 +186,11 @@ int symbols__forget_ended(struct symbols *symbols)
 	return process_table__forget_ended(&symbols->processes);
 }
 
+void symbols__expect(struct symbols *symbols, const struct process_key *key)
+{
+	process_table__expect(&symbols->processes, key);
+}
+
 int symbols__process(struct symbols *symbols, const struct process_key *key)
 {
 	return process_table__find(&symbols->processes, key);

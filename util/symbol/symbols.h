@@ -76,6 +76,9 @@ int symbols__apply_id(struct symbols *symbols, const void *record, size_t len);
  */
 int symbols__forget_ended(struct symbols *symbols);
 
+/** symbols__expect() - note a sample before places are made of any of its collection, after symbols__update() */
+void symbols__expect(struct symbols *symbols, const struct process_key *key);
+
 /** symbols__process() - the number of a process in samples, until symbols__forget_ended(); or -ENOMEM */
 int symbols__process(struct symbols *symbols, const struct process_key *key);
 
