@@ -64,13 +64,14 @@ static void test_each_record_of_a_jit_dump_shows_life(void **state __unused)
 static void test_each_line_of_a_perf_map_shows_life(void **state __unused)
 {
 	int fd = memfd_create("map", MFD_CLOEXEC);
-	struct symbol_table table = {};
+	struct perf_map map = {};
 
+	/* The sweep over functions has signs of its own: these have no code. */
 	for (int i = 1; i <= NR_RECORDS; i++)
-		dprintf(fd, "%x000 10 f%d\n", i, i);
-	assert_int_equal(perf_map__add(fd, &table), 0);
+		dprintf(fd, "%x000 0 f%d\n", i, i);
+	assert_int_equal(perf_map__read(fd, &map), 0);
 	assert_true(nr_signs >= NR_RECORDS);
-	symbol_table__clear(&table);
+	perf_map__clear(&map);
 	close(fd);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
 #include "util/symbol/build_id.h"
 #include "util/symbol/demangle.h"
@@ -286,45 +287,91 @@ static void test_a_bpf_program_that_was_passed_over_is_found(void **state __unus
 	close(prog);
 }
 
+/* Return: "name+offset" of an address; "-": there is none. Valid until the next call. */
+static const char *in_map(const struct perf_map *map, uint64_t address)
+{
+	static char text[64];
+	uint64_t offset;
+	const char *name = perf_map__find(map, address, &offset);
+
+	snprintf(text, sizeof(text), name ? "%s+%d" : "-", name, name ? (int)offset : 0);
+	return text;
+}
+
 static void test_perf_maps_have_blanks_in_names_and_the_last_line_wins(void **state __unused)
 {
-	static const char map[] = "7f0000001000 20 LazyCompile:*run /app/x.js:1\n"
-				  "0x7f0000002000 0x10 hexed\n"
-				  "7f0000003000 10\n"
-				  "not a line\n"
-				  "7f0000004000 0 empty\n"
-				  "7f0000005000 10 old\r\n"
-				  "7f0000005000 20 new\n"
-				  "1234567890abcdef 9 digits\n"
-				  "234567890ABCDEF0 f capitals\n"
-				  "7f0000006000 10 unfinished";
-	struct symbol_table table = {};
+	static const char text[] = "7f0000001000 20 LazyCompile:*run /app/x.js:1\n"
+				   "0x7f0000002000 0x10 hexed\n"
+				   "7f0000003000 10\n"
+				   "not a line\n"
+				   "7f0000004000 0 empty\n"
+				   "7f0000005000 10 old\r\n"
+				   "7f0000005000 20 new\n"
+				   "1234567890abcdef 9 digits\n"
+				   "234567890ABCDEF0 f capitals\n"
+				   "7f0000006000 10 unfinished";
+	struct perf_map map = {};
 
-	perf_map__parse(map, strlen(map), &table);
-	symbol_table__sort(&table);
-	assert_int_equal(table.nr, 6);
-	assert_string_equal(at(&table, 0x1234567890abcdef + 8), "digits");
-	assert_string_equal(at(&table, 0x234567890abcdef0 + 14), "capitals");
-	assert_string_equal(at(&table, 0x7f000000101f), "LazyCompile:*run /app/x.js:1");
-	assert_string_equal(at(&table, 0x7f0000002000), "hexed");
-	assert_string_equal(at(&table, 0x7f0000005018), "new");
-	assert_string_equal(at(&table, 0x7f0000006000), "unfinished");
-	symbol_table__clear(&table);
+	assert_int_equal(perf_map__parse(text, strlen(text), &map), 0);
+	assert_int_equal(map.functions.nr_parts, 6);
+	assert_string_equal(in_map(&map, 0x1234567890abcdef + 8), "digits+8");
+	assert_string_equal(in_map(&map, 0x234567890abcdef0 + 14), "capitals+14");
+	assert_string_equal(in_map(&map, 0x7f000000101f), "LazyCompile:*run /app/x.js:1+31");
+	assert_string_equal(in_map(&map, 0x7f0000001020), "-");
+	assert_string_equal(in_map(&map, 0x7f0000002000), "hexed+0");
+	assert_string_equal(in_map(&map, 0x7f0000005018), "new+24");
+	assert_string_equal(in_map(&map, 0x7f0000006000), "unfinished+0");
+	perf_map__clear(&map);
+}
+
+static void test_stale_lines_of_a_perf_map_hide_no_later_ones(void **state __unused)
+{
+	static const char text[] = "1100 100 old\n"
+				   "1000 2000 new\n"
+				   "5000 1000 big\n"
+				   "5800 10 inside\n";
+	struct perf_map map = {};
+
+	assert_int_equal(perf_map__parse(text, strlen(text), &map), 0);
+	assert_string_equal(in_map(&map, 0x1150), "new+336");
+	assert_string_equal(in_map(&map, 0x57ff), "big+2047");
+	assert_string_equal(in_map(&map, 0x5801), "inside+1");
+	assert_string_equal(in_map(&map, 0x5810), "big+2064");
+	perf_map__clear(&map);
+}
+
+static void test_a_long_line_of_a_perf_map_is_found_behind_many_short_ones(void **state __unused)
+{
+	struct byte_buffer text = {};
+	struct perf_map map = {};
+
+	byte_buffer__put(&text, "1000 2000 big\n", 14);
+	for (int i = 0; i < 20; i++) {
+		char line[32];
+
+		byte_buffer__put(&text, line,
+				 snprintf(line, sizeof(line), "%x 2 short\n", 0x1100 + 4 * i));
+	}
+	assert_int_equal(perf_map__parse(text.data, text.len, &map), 0);
+	assert_string_equal(in_map(&map, 0x1400), "big+1024");
+	assert_string_equal(in_map(&map, 0x1104), "short+0");
+	assert_string_equal(in_map(&map, 0x1106), "big+262");
+	perf_map__clear(&map);
+	byte_buffer__clear(&text);
 }
 
 static void test_a_perf_map_is_read_from_a_file(void **state __unused)
 {
-	struct symbol_table table = {};
+	struct perf_map map = {};
 	FILE *file = tmpfile();
 
 	fputs("1000 10 one\n", file);
 	fflush(file);
-	assert_int_equal(perf_map__add(fileno(file), &table), 0);
-	symbol_table__sort(&table);
-	assert_string_equal(at(&table, 0x1008), "one");
-	symbol_table__clear(&table);
+	assert_int_equal(perf_map__read(fileno(file), &map), 0);
+	assert_string_equal(in_map(&map, 0x1008), "one+8");
+	perf_map__clear(&map);
 	fclose(file);
-	assert_int_equal(perf_map__add(-1, &table), -EBADF);
+	assert_int_equal(perf_map__read(-1, &map), -EBADF);
 }
 
 static const struct {
@@ -465,6 +512,8 @@ int main(void)
 		cmocka_unit_test(test_hidden_addresses_are_noticed),
 		cmocka_unit_test(test_a_bpf_program_that_was_passed_over_is_found),
 		cmocka_unit_test(test_perf_maps_have_blanks_in_names_and_the_last_line_wins),
+		cmocka_unit_test(test_stale_lines_of_a_perf_map_hide_no_later_ones),
+		cmocka_unit_test(test_a_long_line_of_a_perf_map_is_found_behind_many_short_ones),
 		cmocka_unit_test(test_a_perf_map_is_read_from_a_file),
 		cmocka_unit_test(test_names_are_demangled_without_parameters),
 		cmocka_unit_test(test_names_of_rust_are_demangled_without_hashes),

@@ -61,18 +61,6 @@ struct jit_line {
 	uint32_t line, file;
 };
 
-/* A function from one address to another, in the order of the records. */
-struct jit_load {
-	uint64_t start, end;
-	int function;
-};
-
-/* A part of a load that no later one overlaps. Sorted. */
-struct jit_span {
-	uint64_t start, end;
-	int load;
-};
-
 struct reader {
 	int fd;
 	struct jit_dump *dump;
@@ -134,15 +122,9 @@ static void take_lines(struct reader *reader, struct jit_function *function, uin
 
 static int add_load(struct jit_dump *dump, uint64_t start, uint64_t size, int function)
 {
-	struct jit_load *load;
-
-	if (!size || start + size < start || dump->nr_loads >= MAX_NR)
-		return 0;
-	load = array__add(dump->loads, dump->nr_loads);
-	if (!load)
-		return -ENOMEM;
-	*load = (struct jit_load){start, start + size, function};
-	return 0;
+	return dump->loads.nr < MAX_NR ?
+		       latest_ranges__add(&dump->loads, start, start + size, function) :
+		       0;
 }
 
 /* The code follows the name. It is believed if it ends with the record. */
@@ -297,103 +279,6 @@ static int read_records(struct reader *reader)
 	return size < 0 && size != -ENODATA ? size : 0;
 }
 
-/* --- spans --- */
-
-/* The loads around an address while it moves up. */
-struct sweep {
-	const struct jit_load *loads;
-	int *heap; /* the latest load first */
-	int nr;
-};
-
-static void push(struct sweep *sweep, int load)
-{
-	int at = sweep->nr++;
-
-	for (; at && sweep->heap[(at - 1) / 2] < load; at = (at - 1) / 2)
-		sweep->heap[at] = sweep->heap[(at - 1) / 2];
-	sweep->heap[at] = load;
-}
-
-static void pop(struct sweep *sweep)
-{
-	int load = sweep->heap[--sweep->nr], at = 0;
-
-	for (int child = 1; child < sweep->nr; child = 2 * at + 1) {
-		if (child + 1 < sweep->nr && sweep->heap[child + 1] > sweep->heap[child])
-			child++;
-		if (sweep->heap[child] < load)
-			break;
-		sweep->heap[at] = sweep->heap[child];
-		at = child;
-	}
-	sweep->heap[at] = load;
-}
-
-static int add_span(struct jit_dump *dump, uint64_t start, uint64_t end, int load)
-{
-	struct jit_span *span = dump->nr_spans ? &dump->spans[dump->nr_spans - 1] : NULL;
-
-	if (span && span->load == load && span->end == start) {
-		span->end = end;
-		return 0;
-	}
-	span = array__add(dump->spans, dump->nr_spans);
-	if (!span)
-		return -ENOMEM;
-	*span = (struct jit_span){start, end, load};
-	return 0;
-}
-
-static int compare_starts(const void *a, const void *b, void *loads)
-{
-	uint64_t x = ((struct jit_load *)loads)[*(const int *)a].start;
-	uint64_t y = ((struct jit_load *)loads)[*(const int *)b].start;
-
-	return x < y ? -1 : x > y;
-}
-
-static int sweep_up(struct jit_dump *dump, const int *order, struct sweep *sweep)
-{
-	const struct jit_load *loads = dump->loads;
-	int next = 0, err = 0;
-	uint64_t at = 0;
-
-	while (!err && (next < dump->nr_loads || sweep->nr)) {
-		uint64_t end;
-
-		life_sign__show();
-		if (!sweep->nr && loads[order[next]].start > at)
-			at = loads[order[next]].start;
-		while (next < dump->nr_loads && loads[order[next]].start <= at)
-			push(sweep, order[next++]);
-		end = loads[sweep->heap[0]].end;
-		if (end <= at) {
-			pop(sweep);
-			continue;
-		}
-		if (next < dump->nr_loads && loads[order[next]].start < end)
-			end = loads[order[next]].start;
-		err = add_span(dump, at, end, sweep->heap[0]);
-		at = end;
-	}
-	return err;
-}
-
-static int make_spans(struct jit_dump *dump)
-{
-	int *order __cleanup(free_ptr) = calloc(dump->nr_loads + 1, sizeof(*order));
-	int *heap __cleanup(free_ptr) = calloc(dump->nr_loads + 1, sizeof(*heap));
-	struct sweep sweep = {.loads = dump->loads, .heap = heap};
-
-	if (!order || !heap)
-		return -ENOMEM;
-	for (int i = 0; i < dump->nr_loads; i++)
-		order[i] = i;
-	qsort_r(order, dump->nr_loads, sizeof(*order), compare_starts, dump->loads);
-	return sweep_up(dump, order, &sweep);
-}
-
 /* --- all --- */
 
 bool jit_dump__is_name(const char *path, size_t len)
@@ -417,22 +302,7 @@ int jit_dump__read(int fd, struct jit_dump *dump)
 	byte_buffer__put(&dump->texts, "", 1);
 	err = dump->texts.has_failed ? -ENOMEM : read_records(&reader);
 	id_map__clear(&reader.by_index);
-	return err ? err : make_spans(dump);
-}
-
-static const struct jit_span *find_span(const struct jit_dump *dump, uint64_t address)
-{
-	int low = 0, high = dump->nr_spans;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (dump->spans[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < dump->nr_spans && dump->spans[low].start <= address ? &dump->spans[low] : NULL;
+	return err ? err : latest_ranges__sort(&dump->loads);
 }
 
 /* Return: the last line that begins at an offset or before; NULL: none */
@@ -454,9 +324,9 @@ static const struct jit_line *find_line(const struct jit_dump *dump,
 
 bool jit_dump__find(const struct jit_dump *dump, uint64_t address, struct jit_place *place)
 {
-	const struct jit_span *span = find_span(dump, address);
-	const struct jit_load *load = span ? &dump->loads[span->load] : NULL;
-	const struct jit_function *function = load ? &dump->functions[load->function] : NULL;
+	const struct latest_part *part = latest_ranges__find(&dump->loads, address);
+	const struct latest_range *load = part ? &dump->loads.ranges[part->range] : NULL;
+	const struct jit_function *function = load ? &dump->functions[load->owner] : NULL;
 	const struct jit_line *line;
 
 	if (!function)
@@ -473,16 +343,16 @@ bool jit_dump__find(const struct jit_dump *dump, uint64_t address, struct jit_pl
 
 void jit_dump__find_name(const struct jit_dump *dump, const char *name, jit_code_fn fn, void *ctx)
 {
-	for (int i = 0; i < dump->nr_spans; i++) {
-		const struct jit_span *span = &dump->spans[i];
-		const struct jit_load *load = &dump->loads[span->load];
-		const struct jit_function *function = &dump->functions[load->function];
+	for (int i = 0; i < dump->loads.nr_parts; i++) {
+		const struct latest_part *part = &dump->loads.parts[i];
+		const struct latest_range *load = &dump->loads.ranges[part->range];
+		const struct jit_function *function = &dump->functions[load->owner];
 
 		life_sign__show();
 		/* The rest that a later function has left of an earlier one may begin within an instruction. */
-		if (span->start == load->start && span->end - span->start <= function->code_len &&
+		if (part->start == load->start && part->end - part->start <= function->code_len &&
 		    !strcmp(text_at(dump, function->name), name))
-			fn(ctx, span->start, span->end, function->code);
+			fn(ctx, part->start, part->end, function->code);
 	}
 }
 
@@ -496,7 +366,7 @@ static void put_head(struct byte_buffer *out, uint32_t kind, size_t size)
 }
 
 /* The lines of a function up to a length of its code. Return: their number. */
-static uint64_t list_lines(const struct jit_dump *dump, const struct jit_span *span,
+static uint64_t list_lines(const struct jit_dump *dump, const struct latest_part *part,
 			   const struct jit_function *function, struct byte_buffer *list)
 {
 	uint64_t nr = 0;
@@ -504,9 +374,9 @@ static uint64_t list_lines(const struct jit_dump *dump, const struct jit_span *s
 	for (int i = 0; i < function->nr_lines && list->len < MAX_PUT_LINES; i++) {
 		const struct jit_line *line = &dump->lines[function->first_line + i];
 
-		if (line->offset >= span->end - span->start)
+		if (line->offset >= part->end - part->start)
 			break;
-		byte_buffer__put_u64(list, span->start + line->offset);
+		byte_buffer__put_u64(list, part->start + line->offset);
 		byte_buffer__put_u32(list, line->line);
 		byte_buffer__put_u32(list, 0);
 		byte_buffer__put_text(list, nr && line->file == line[-1].file ?
@@ -517,15 +387,15 @@ static uint64_t list_lines(const struct jit_dump *dump, const struct jit_span *s
 	return nr;
 }
 
-static void put_lines(const struct jit_dump *dump, const struct jit_span *span,
+static void put_lines(const struct jit_dump *dump, const struct latest_part *part,
 		      const struct jit_function *function, struct byte_buffer *out)
 {
 	struct byte_buffer list = {};
-	uint64_t nr = list_lines(dump, span, function, &list);
+	uint64_t nr = list_lines(dump, part, function, &list);
 
 	if (nr) {
 		put_head(out, CODE_DEBUG_INFO, 2 * sizeof(uint64_t) + list.len);
-		byte_buffer__put_u64(out, span->start);
+		byte_buffer__put_u64(out, part->start);
 		byte_buffer__put_u64(out, nr);
 		byte_buffer__put(out, list.data, list.len);
 	}
@@ -533,16 +403,16 @@ static void put_lines(const struct jit_dump *dump, const struct jit_span *span,
 	byte_buffer__clear(&list);
 }
 
-static void put_load(const struct jit_dump *dump, const struct jit_span *span,
+static void put_load(const struct jit_dump *dump, const struct latest_part *part,
 		     const struct jit_function *function, const char *code, struct byte_buffer *out)
 {
 	const char *name = text_at(dump, function->name);
-	uint64_t len = span->end - span->start;
+	uint64_t len = part->end - part->start;
 
 	put_head(out, CODE_LOAD, 5 * sizeof(uint64_t) + strlen(name) + 1 + len);
 	byte_buffer__put_u64(out, 0); /* pid and tid */
-	byte_buffer__put_u64(out, span->start);
-	byte_buffer__put_u64(out, span->start);
+	byte_buffer__put_u64(out, part->start);
+	byte_buffer__put_u64(out, part->start);
 	byte_buffer__put_u64(out, len);
 	byte_buffer__put_u64(out, -1); /* its number: it is not moved any more */
 	byte_buffer__put_text(out, name);
@@ -552,24 +422,24 @@ static void put_load(const struct jit_dump *dump, const struct jit_span *span,
 int jit_dump__put(const struct jit_dump *dump, int fd, uint64_t address, uint64_t *end,
 		  struct byte_buffer *out)
 {
-	const struct jit_span *span = find_span(dump, address);
-	const struct jit_load *load = span ? &dump->loads[span->load] : NULL;
-	const struct jit_function *function = load ? &dump->functions[load->function] : NULL;
-	uint64_t len = span ? span->end - span->start : 0;
+	const struct latest_part *part = latest_ranges__find(&dump->loads, address);
+	const struct latest_range *load = part ? &dump->loads.ranges[part->range] : NULL;
+	const struct jit_function *function = load ? &dump->functions[load->owner] : NULL;
+	uint64_t len = part ? part->end - part->start : 0;
 	char *code __cleanup(free_ptr) = NULL;
 
-	if (!span)
+	if (!part)
 		return 0;
-	*end = span->end;
-	if (span->start != load->start || len > function->code_len || len > MAX_PUT_CODE)
+	*end = part->end;
+	if (part->start != load->start || len > function->code_len || len > MAX_PUT_CODE)
 		return 0;
 	code = malloc(len);
 	if (!code)
 		return -ENOMEM;
 	if (read_least(fd, code, len, len, function->code) < 0)
 		return 0;
-	put_lines(dump, span, function, out);
-	put_load(dump, span, function, code, out);
+	put_lines(dump, part, function, out);
+	put_load(dump, part, function, code, out);
 	return out->has_failed ? -ENOMEM : 0;
 }
 
@@ -577,8 +447,7 @@ void jit_dump__clear(struct jit_dump *dump)
 {
 	byte_buffer__clear(&dump->texts);
 	free(dump->functions);
-	free(dump->loads);
+	latest_ranges__clear(&dump->loads);
 	free(dump->lines);
-	free(dump->spans);
 	*dump = (struct jit_dump){};
 }

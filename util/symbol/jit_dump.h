@@ -9,6 +9,7 @@
  */
 
 #include "util/lib/byte_buffer.h"
+#include "util/symbol/latest_ranges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +19,9 @@
 struct jit_dump {
 	struct byte_buffer texts; /* one behind the other; the first is empty */
 	struct jit_function *functions;
-	struct jit_load *loads;
+	struct latest_ranges loads; /* owner: the position of a function */
 	struct jit_line *lines;
-	struct jit_span *spans;
-	int nr_functions, nr_loads, nr_lines, nr_spans;
+	int nr_functions, nr_lines;
 };
 
 /** jit_dump__is_name() - whether a path is that of such a file */

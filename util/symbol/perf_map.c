@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/symbol/perf_map.h"
 
-#include "util/lib/id_map.h"
 #include "util/lib/util.h"
 #include "util/symbol/life_sign.h"
-#include "util/symbol/symbol_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -43,38 +41,26 @@ static const char *parse_hex(const char *at, const char *end, uint64_t *number)
 	return skip_blanks(at, end);
 }
 
-/* The last line of each start is the one that counts: take the earlier one away. */
-static void add(struct symbol_table *table, struct id_map *by_start, uint64_t start, uint64_t size,
-		const char *name, size_t len)
+/* Names are shorter than the text, so their positions fit. */
+static_assert(PERF_MAP_MAX_BYTES <= INT_MAX, "an owner is an int");
+
+static int add(struct perf_map *map, uint64_t start, uint64_t size, const char *name, size_t len)
 {
-	int before = id_map__get(by_start, start);
+	size_t at = map->names.len;
 
-	if (before >= 0) {
-		struct symbol *symbol = &table->symbols[before];
-
-		symbol->end = start + size > start ? start + size : 0;
-		symbol->name = symbol_table__add_name(table, name, len);
-		return;
-	}
-	if (table->nr >= INT_MAX)
-		return;
-	symbol_table__add(table, &(struct new_symbol){
-					 .start = start,
-					 .size = size,
-					 .name = name,
-					 .name_len = len,
-					 .rank = SYMBOL_GLOBAL,
-				 });
-	if (!table->has_failed && id_map__set(by_start, start, table->nr - 1))
-		table->has_failed = true;
+	byte_buffer__put(&map->names, name, len);
+	byte_buffer__put(&map->names, "", 1);
+	if (map->names.has_failed)
+		return -ENOMEM;
+	return latest_ranges__add(&map->functions, start, start + size, at);
 }
 
-void perf_map__parse(const char *text, size_t len, struct symbol_table *table)
+int perf_map__parse(const char *text, size_t len, struct perf_map *map)
 {
 	const char *end = text + len, *next;
-	struct id_map by_start = {};
+	int err = 0;
 
-	for (const char *at = text; at < end && !table->has_failed; at = next) {
+	for (const char *at = text; at < end && !err; at = next) {
 		const char *line_end = memchr(at, '\n', end - at), *name;
 		uint64_t start, size;
 
@@ -84,13 +70,13 @@ void perf_map__parse(const char *text, size_t len, struct symbol_table *table)
 			line_end = end;
 		name = parse_hex(skip_blanks(at, line_end), line_end, &start);
 		name = name ? parse_hex(name, line_end, &size) : NULL;
-		if (name && name < line_end && start && size)
-			add(table, &by_start, start, size, name, line_end - name);
+		if (name && name < line_end && start)
+			err = add(map, start, size, name, line_end - name);
 	}
-	id_map__clear(&by_start);
+	return err ? err : latest_ranges__sort(&map->functions);
 }
 
-int perf_map__add(int fd, struct symbol_table *table)
+int perf_map__read(int fd, struct perf_map *map)
 {
 	char *text __cleanup(free_ptr) = NULL;
 	struct stat st;
@@ -104,8 +90,22 @@ int perf_map__add(int fd, struct symbol_table *table)
 	if (!text)
 		return -ENOMEM;
 	len = read_up_to(fd, text, st.st_size, 0);
-	if (len < 0)
-		return len;
-	perf_map__parse(text, len, table);
-	return table->has_failed ? -ENOMEM : 0;
+	return len < 0 ? len : perf_map__parse(text, len, map);
+}
+
+const char *perf_map__find(const struct perf_map *map, uint64_t address, uint64_t *offset)
+{
+	const struct latest_part *part = latest_ranges__find(&map->functions, address);
+	const struct latest_range *function = part ? &map->functions.ranges[part->range] : NULL;
+
+	if (!function)
+		return NULL;
+	*offset = address - function->start;
+	return map->names.data + function->owner;
+}
+
+void perf_map__clear(struct perf_map *map)
+{
+	byte_buffer__clear(&map->names);
+	latest_ranges__clear(&map->functions);
 }

@@ -39,6 +39,7 @@ struct source {
 	struct elf_segments segments;
 	struct debug_info *debug; /* of SYMBOL_FILE_LINES */
 	struct jit_dump jit;	  /* of SYMBOL_FILE_JIT_DUMP */
+	struct perf_map map;	  /* of SYMBOL_FILE_PERF_MAP */
 };
 
 struct worker {
@@ -97,6 +98,7 @@ static void clear_source(struct source *source)
 	free(source->segments.segments);
 	debug_info__close(source->debug);
 	jit_dump__clear(&source->jit);
+	perf_map__clear(&source->map);
 	*source = (struct source){};
 }
 
@@ -191,7 +193,7 @@ static int load_source(struct worker *worker, struct source *source)
 	int err = kind == SYMBOL_FILE_ELF      ? load_elf(worker, source) :
 		  kind == SYMBOL_FILE_LINES    ? load_lines(worker, source) :
 		  kind == SYMBOL_FILE_JIT_DUMP ? jit_dump__read(worker->fds[0], &source->jit) :
-						 perf_map__add(worker->fds[0], &source->table);
+						 perf_map__read(worker->fds[0], &source->map);
 
 	symbol_table__sort(&source->table);
 	life_sign__show();
@@ -260,6 +262,8 @@ static const char *find_name(const struct source *source, uint64_t address, uint
 		*offset = place.offset;
 		return place.name;
 	}
+	if (source->kind == SYMBOL_FILE_PERF_MAP)
+		return perf_map__find(&source->map, address, offset);
 	symbol = symbol_table__find(&source->table, address);
 	if (!symbol)
 		return NULL;
