@@ -327,6 +327,27 @@ static void test_a_process_without_records_that_is_gone_has_no_images(void **sta
 	process_table__clear(&table);
 }
 
+static void test_memory_with_a_file_of_the_kernel_is_no_file(void **state __unused)
+{
+	static const char *const paths[] = {"",
+					    "//anon",
+					    "/memfd:jit (deleted)",
+					    "/dev/zero",
+					    "/anon_hugepage",
+					    "/SYSV0000002a",
+					    "/anon_hugepage (deleted)"};
+	const struct process_key key = {.pid = CHILD, .exec_id = EXEC_ID_LATEST};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct process_table table = {};
+
+		assert_int_equal(process_table__begin(&table), 0);
+		map(&table, CHILD, 0x1000, paths[i]);
+		assert_string_equal(image_at(&table, &key, 0x1234), "[anon]");
+		process_table__clear(&table);
+	}
+}
+
 /* --- records of the kernel --- */
 
 static struct byte_buffer begin_record(uint32_t type, uint16_t misc)
@@ -918,6 +939,7 @@ int main(void)
 		cmocka_unit_test(test_a_later_exec_corrects_what_names_left_open),
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
+		cmocka_unit_test(test_memory_with_a_file_of_the_kernel_is_no_file),
 		cmocka_unit_test(test_records_of_processes_tell_their_mappings),
 		cmocka_unit_test(test_records_of_tasks_without_a_number_are_nobodys),
 		cmocka_unit_test(test_a_file_has_an_image_for_each_build_id),

@@ -215,10 +215,17 @@ static bool is_that_process(const struct process *process)
 	return !process->start_ns || process->start_ns / tick_ns == stat.start_ns / tick_ns;
 }
 
+/* Return: whether a mapping is of a file that can be opened by its path, other than memory of the kernel's files. */
 static bool is_file(const char *path)
 {
-	return *path == '/' && strncmp(path, "//", 2) && strncmp(path, "/memfd:", 7) &&
-	       strncmp(path, "/dev/zero", 9);
+	static const char *const memory[] = {"//", "/memfd:", "/dev/zero", "/anon_hugepage",
+					     "/SYSV"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
+		if (!strncmp(path, memory[i], strlen(memory[i])))
+			return false;
+	}
+	return *path == '/';
 }
 
 static int add_mapping(struct process_table *table, pid_t pid, struct maps **maps,
