@@ -722,6 +722,28 @@ static void test_code_without_a_symbol_is_file_and_offset(void **state __unused)
 	close(fd);
 }
 
+static void test_a_file_that_is_called_deleted_is_opened(void **state __unused)
+{
+	char path[] = "/tmp/perf-unit-XXXXXX (deleted)";
+	int fd = mkstemps(path, strlen(" (deleted)"));
+	struct image image = {.kind = IMAGE_FILE, .fd = -1, .debug_fd = -1, .alt_fd = -1};
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	image.inode = st.st_ino;
+	image.path = strndup(path, strlen(path) - strlen(" (deleted)"));
+	assert_int_equal(image__open(&image), 0);
+	assert_string_equal(image.path, path);
+	image__close(&image);
+	/* Another file of that name is not taken. */
+	image.path[strlen(path) - strlen(" (deleted)")] = '\0';
+	image.inode++;
+	assert_int_equal(image__open(&image), -ENOENT);
+	free(image.path);
+	unlink(path);
+	close(fd);
+}
+
 /* Return: the process that reads files. */
 static pid_t worker(void)
 {
@@ -950,6 +972,7 @@ int main(void)
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
 		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
 		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),
+		cmocka_unit_test(test_a_file_that_is_called_deleted_is_opened),
 		cmocka_unit_test(test_a_reader_without_memory_ends_nothing),
 		cmocka_unit_test(test_a_file_that_cannot_be_read_in_time_has_no_names),
 		cmocka_unit_test(test_a_signal_cuts_short_what_takes_long),

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -94,16 +95,37 @@ static int check_inode(const struct image *image, int fd)
 	return fd;
 }
 
-static int open_file(const struct image *image)
+static int open_path(const struct image *image, const char *path)
 {
 	int fd = -ENOENT;
 
-	if (image->user.pid) {
-		fd = check_inode(image, open_mapping(image));
-		if (fd < 0)
-			fd = check_inode(image, open_in_process(image->user.pid, image->path));
+	if (image->user.pid)
+		fd = check_inode(image, open_in_process(image->user.pid, path));
+	return fd < 0 ? check_inode(image, open_below("/", path)) : fd;
+}
+
+/* The mark of deleted files was cut off the path. A file can have it as a part of its name. */
+static int open_marked(struct image *image, int err)
+{
+	char *path = xasprintf("%s (deleted)", image->path);
+	int fd = path ? open_path(image, path) : -ENOMEM;
+
+	if (fd < 0) {
+		free(path);
+		return err;
 	}
-	return fd < 0 ? check_inode(image, open_below("/", image->path)) : fd;
+	free(image->path);
+	image->path = path;
+	return fd;
+}
+
+static int open_file(struct image *image)
+{
+	int fd = image->user.pid ? check_inode(image, open_mapping(image)) : -ENOENT;
+
+	if (fd < 0)
+		fd = open_path(image, image->path);
+	return fd < 0 ? open_marked(image, fd) : fd;
 }
 
 /* Our own is the same as that of every process of this architecture. */

@@ -32,7 +32,7 @@
 struct progress {
 	progress_fn fn; /* NULL: nobody watches */
 	void *ctx;
-	const char *image;
+	const struct image *image;
 	int of; /* steps of all images */
 };
 
@@ -362,7 +362,8 @@ static void show_progress(void *ctx)
 	const struct symbols *symbols = ctx;
 	const struct progress *progress = &symbols->progress;
 
-	progress->fn(progress->ctx, progress->image, symbols->names.done, progress->of);
+	progress->fn(progress->ctx, image__name(progress->image), symbols->names.done,
+		     progress->of);
 }
 
 static int compare_images(const void *a, const void *b, void *symbols)
@@ -434,7 +435,7 @@ static int resolve_places(struct symbols *symbols, const int *places, int nr)
 
 		for (end = i + 1; end < nr && key_of(symbols, places[end])->image == image; end++)
 			;
-		progress->image = image__name(&symbols->processes.images[image]);
+		progress->image = &symbols->processes.images[image];
 		symbols->names.done = i * steps;
 		symbols->names.end = end * steps;
 		progress->of = nr * steps;
