@@ -50,7 +50,8 @@ static void map_in_copy(struct maps *maps, const struct map_range *range)
 
 static void map_line(struct maps **maps, const struct map_line *line, bool is_copied)
 {
-	const struct map_range range = {line->start, line->end, line->offset, line->inode % 100};
+	const struct map_range range = {line->start, line->end, line->offset,
+					(int)(line->inode % 100) - 1};
 	const struct map_range *found;
 
 	if (is_copied) {
@@ -61,8 +62,11 @@ static void map_line(struct maps **maps, const struct map_line *line, bool is_co
 	if (range.start >= range.end)
 		return;
 	found = maps__find(*maps, range.start);
-	assert(found && found->start == range.start && found->end == range.end &&
-	       found->image == range.image && found->offset == range.offset);
+	if (range.image < 0)
+		assert(!found && !maps__find(*maps, range.end - 1));
+	else
+		assert(found && found->start == range.start && found->end == range.end &&
+		       found->image == range.image && found->offset == range.offset);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -79,6 +79,28 @@ static void test_a_new_mapping_replaces_what_it_overlaps(void **state __unused)
 	maps__put(maps);
 }
 
+/* Otherwise the time for the records of a compiler that maps memory often would grow with their square. */
+static void test_memory_without_a_file_takes_no_place(void **state __unused)
+{
+	struct maps *parent = maps__new(), *child;
+
+	insert(&parent, 0x5, 0x8, -1);
+	insert(&parent, 0x10, 0x20, 1);
+	insert(&parent, 0x40, 0x50, 2);
+	child = maps__get(parent);
+	insert(&child, 0x0, 0x10, -1);
+	insert(&child, 0x20, 0x40, -1);
+	insert(&child, 0x50, 0x60, -1);
+	assert_ptr_equal(child, parent);
+	insert(&child, 0x18, 0x48, -1);
+	assert_maps(child, "10-18:1@100 48-50:2@408");
+	assert_maps(parent, "10-20:1@100 40-50:2@400");
+	insert(&child, 0x0, 0x60, -1);
+	assert_maps(child, "");
+	maps__put(child);
+	maps__put(parent);
+}
+
 static void test_a_shared_set_of_mappings_is_copied_before_a_change(void **state __unused)
 {
 	struct maps *parent = maps__new(), *child;
@@ -951,6 +973,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_new_mapping_replaces_what_it_overlaps),
+		cmocka_unit_test(test_memory_without_a_file_takes_no_place),
 		cmocka_unit_test(test_a_shared_set_of_mappings_is_copied_before_a_change),
 		cmocka_unit_test(test_an_address_is_found_in_its_mapping_only),
 		cmocka_unit_test(test_a_line_of_maps_has_blanks_in_paths_and_marks_deleted_files),

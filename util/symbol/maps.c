@@ -61,12 +61,12 @@ static struct map_range cut_start(const struct map_range *range, uint64_t start)
 	return part;
 }
 
-/* Return: mappings with @range in the place of those it overlaps; NULL without memory. */
+/* Return: mappings with @range, if it has a file, in the place of those it overlaps; NULL without memory. */
 static struct map_range *with(const struct maps *maps, const struct map_range *range, int *nr)
 {
 	/* A mapping that is hit in its middle becomes two. */
 	struct map_range *ranges = calloc(maps->nr + 2, sizeof(*ranges));
-	bool is_in = false;
+	bool is_in = range->image < 0;
 
 	*nr = 0;
 	for (int i = 0; ranges && i < maps->nr; i++) {
@@ -104,12 +104,20 @@ static int append(struct maps *maps, const struct map_range *range)
 	return 0;
 }
 
+/* Compilers map memory often, and most of it where there was no file. */
+static bool changes_nothing(const struct maps *maps, const struct map_range *range)
+{
+	int at = first_behind(maps, range->start);
+
+	return range->image < 0 && (at == maps->nr || maps->ranges[at].start >= range->end);
+}
+
 int maps__insert(struct maps **maps, const struct map_range *range)
 {
 	struct map_range *ranges;
 	int nr;
 
-	if (range->start >= range->end)
+	if (range->start >= range->end || changes_nothing(*maps, range))
 		return 0;
 	if ((*maps)->refs == 1 &&
 	    (!(*maps)->nr || (*maps)->ranges[(*maps)->nr - 1].end <= range->start))

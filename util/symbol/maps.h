@@ -11,10 +11,10 @@
 struct map_range {
 	uint64_t start, end;
 	uint64_t offset; /* in the file */
-	int image;	 /* number of the file; the owner of the maps gives it a meaning */
+	int image; /* number of the file; the owner of the maps gives it a meaning. -1: none */
 };
 
-/* Sorted, without overlaps. Shared by processes after a fork. */
+/* Those with a file, sorted, without overlaps. Shared by processes after a fork. */
 struct maps {
 	int refs;
 	int nr, cap;
@@ -31,7 +31,8 @@ void maps__put(struct maps *maps);
 
 /**
  * maps__insert() - add a mapping, which replaces what it overlaps
- * @maps: replaced by a copy if it is shared
+ * @maps: replaced by a copy if it is shared and changes
+ * @range: without a file it is not kept
  *
  * Return: 0 or -ENOMEM.
  */

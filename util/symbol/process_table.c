@@ -561,10 +561,8 @@ const struct map_range *process_table__range(const struct process_table *table, 
 					     const struct process_key *key, uint64_t address)
 {
 	const struct generation *generation = generation_of(&table->processes[process], key);
-	const struct map_range *range =
-		generation->maps ? maps__find(generation->maps, address) : NULL;
 
-	return range && range->image >= 0 ? range : NULL;
+	return generation->maps ? maps__find(generation->maps, address) : NULL;
 }
 
 int process_table__image(struct process_table *table, int process, const struct process_key *key,

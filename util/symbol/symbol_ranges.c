@@ -115,10 +115,10 @@ static bool is_file(const struct image *image, const char *file)
 
 static int search_map(struct search *search, const struct map_range *map)
 {
-	struct places *places = map->image < 0 ? NULL : &search->places[map->image];
+	struct places *places = &search->places[map->image];
 	int err = 0;
 
-	if (!places || !is_file(&search->table.images[map->image], search->wanted->file))
+	if (!is_file(&search->table.images[map->image], search->wanted->file))
 		return 0;
 	if (!places->is_known)
 		find_places(search, map->image, places);
