@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -72,6 +73,46 @@ static void test_each_line_of_a_perf_map_shows_life(void **state __unused)
 	assert_int_equal(perf_map__read(fd, &map), 0);
 	assert_true(nr_signs >= NR_RECORDS);
 	perf_map__clear(&map);
+	close(fd);
+}
+
+/* Each table is read once, not each section for each segment. */
+static void test_segments_and_sections_show_life_once_each(void **state __unused)
+{
+	enum { NR_SEGMENTS = 1000, NR_SECTIONS = 1000 };
+	static struct {
+		Elf64_Ehdr head;
+		Elf64_Phdr segments[NR_SEGMENTS];
+		Elf64_Shdr sections[NR_SECTIONS];
+	} file = {
+		.head =
+			{
+				.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+						    ELFDATA2LSB :
+						    ELFDATA2MSB,
+					    EV_CURRENT},
+				.e_type = ET_EXEC,
+				.e_version = EV_CURRENT,
+				.e_phoff = offsetof(__typeof__(file), segments),
+				.e_shoff = offsetof(__typeof__(file), sections),
+				.e_ehsize = sizeof(Elf64_Ehdr),
+				.e_phentsize = sizeof(Elf64_Phdr),
+				.e_phnum = NR_SEGMENTS,
+				.e_shentsize = sizeof(Elf64_Shdr),
+				.e_shnum = NR_SECTIONS,
+			},
+	};
+	int fd = memfd_create("segments", MFD_CLOEXEC);
+	struct elf_segments segments;
+
+	for (int i = 0; i < NR_SEGMENTS; i++)
+		file.segments[i].p_type = PT_LOAD;
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	assert_int_equal(elf_symbols__segments(fd, &segments), 0);
+	assert_int_equal(segments.nr, NR_SEGMENTS);
+	assert_in_range(nr_signs, NR_SEGMENTS, NR_SEGMENTS + NR_SECTIONS);
+	free(segments.segments);
 	close(fd);
 }
 
@@ -169,6 +210,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(test_each_line_of_a_perf_map_shows_life, begin,
 						end),
+		cmocka_unit_test_setup_teardown(test_segments_and_sections_show_life_once_each,
+						begin, end),
 		cmocka_unit_test_setup_teardown(test_each_block_of_a_checksum_shows_life, begin,
 						end),
 		cmocka_unit_test_setup_teardown(test_each_symbol_shows_life, begin, end),

@@ -119,6 +119,7 @@ static bool has_no_code(Elf *elf)
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(elf, section))) {
+		life_sign__show();
 		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR)
 			return header.sh_type == SHT_NOBITS;
 	}
@@ -467,6 +468,7 @@ static void drop_moved(struct elf_segments *segments)
 int elf_symbols__segments(int fd, struct elf_segments *segments)
 {
 	Elf *elf = elf_file__open(fd, ELF_C_READ);
+	bool is_debug_file;
 	size_t nr = 0;
 	int err = 0;
 
@@ -475,11 +477,13 @@ int elf_symbols__segments(int fd, struct elf_segments *segments)
 		return -ENOEXEC;
 	if (elf_getphdrnum(elf, &nr))
 		err = -ENOEXEC;
+	is_debug_file = has_no_code(elf);
 	for (size_t i = 0; i < nr && !err; i++) {
 		GElf_Phdr header;
 
+		life_sign__show();
 		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD)
-			err = add_segment(segments, &header, has_no_code(elf));
+			err = add_segment(segments, &header, is_debug_file);
 	}
 	drop_moved(segments);
 	elf_end(elf);
