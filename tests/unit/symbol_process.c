@@ -634,7 +634,7 @@ static void answer_wrongly(int fd, const struct symbol_request *request)
 		} else if (fault == TOO_MANY_LINES && i <= SYMBOL_MAX_INLINED) {
 			head.kind = SYMBOL_REPLY_FRAMES;
 			send_reply(fd, &head, &frame, sizeof(frame));
-		} else if (fault == TOO_MANY_SPLITS && i <= SYMBOL_MAX_INLINED) {
+		} else if (fault == TOO_MANY_SPLITS && i < 2) {
 			head.kind = SYMBOL_REPLY_SPLIT;
 			send_reply(fd, &head, &split, sizeof(split));
 		} else if (fault == SHORT_UNIT && !i) {

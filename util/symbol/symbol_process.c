@@ -425,6 +425,7 @@ static int hand_over_lines(struct symbol_process *process, ssize_t len,
 	return 0;
 }
 
+/* Each address has a file at most, and each file takes memory and, later, a descriptor. */
 static int hand_over_splits(struct symbol_process *process, ssize_t len,
 			    const struct question *question)
 {
@@ -435,7 +436,7 @@ static int hand_over_splits(struct symbol_process *process, ssize_t len,
 		struct symbol_split head;
 		struct split *split;
 
-		if (left < sizeof(head) || !process->nr_left--)
+		if (left < sizeof(head) || question->splits->nr >= question->nr)
 			return -EPROTO;
 		memcpy(&head, at, sizeof(head));
 		at += sizeof(head);
@@ -558,6 +559,8 @@ static int ask_twice(struct symbol_process *process, const struct question *ques
 		/* The worker before may have sent a part. */
 		if (question->bytes)
 			byte_buffer__clear(question->bytes);
+		if (question->splits)
+			question->splits->nr = 0;
 		err = send_request(process, question);
 		if (!err)
 			err = wait_for_done(process, question);
