@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -368,6 +370,34 @@ static void test_memory_with_a_file_of_the_kernel_is_no_file(void **state __unus
 		assert_string_equal(image_at(&table, &key, 0x1234), "[anon]");
 		process_table__clear(&table);
 	}
+}
+
+static void test_processes_of_32_bits_have_another_vdso(void **state __unused)
+{
+	const Elf64_Ehdr *own = (const void *)getauxval(AT_SYSINFO_EHDR);
+	const struct process_key parent = {.pid = PARENT, .exec_id = EXEC_ID_LATEST};
+	const struct process_key child = {.pid = CHILD, .exec_id = EXEC_ID_LATEST};
+	struct process_table table = {};
+	struct image *wide, *narrow;
+	uint64_t offset;
+	struct stat st;
+
+	assert_int_equal(process_table__begin(&table), 0);
+	map(&table, PARENT, 0x7ffd00000000, "[vdso]");
+	map(&table, CHILD, 0xf7fc4000, "[vdso]");
+	wide = &table.images[process_table__image(&table, process_table__find(&table, &parent),
+						  &parent, 0x7ffd00000010, &offset)];
+	narrow = &table.images[process_table__image(&table, process_table__find(&table, &child),
+						    &child, 0xf7fc4010, &offset)];
+	assert_int_equal(wide->kind, IMAGE_VDSO);
+	assert_int_equal(narrow->kind, IMAGE_VDSO);
+	assert_int_equal(image__open(narrow), -ENOENT);
+	if (own) {
+		assert_int_equal(image__open(wide), 0);
+		assert_int_equal(fstat(wide->fd, &st), 0);
+		assert_int_equal(st.st_size, own->e_shoff + own->e_shnum * own->e_shentsize);
+	}
+	process_table__clear(&table);
 }
 
 /* --- records of the kernel --- */
@@ -985,6 +1015,7 @@ int main(void)
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),
 		cmocka_unit_test(test_memory_with_a_file_of_the_kernel_is_no_file),
+		cmocka_unit_test(test_processes_of_32_bits_have_another_vdso),
 		cmocka_unit_test(test_records_of_processes_tell_their_mappings),
 		cmocka_unit_test(test_records_of_tasks_without_a_number_are_nobodys),
 		cmocka_unit_test(test_a_file_has_an_image_for_each_build_id),

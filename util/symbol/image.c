@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <link.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,20 +129,21 @@ static int open_file(struct image *image)
 	return fd < 0 ? open_marked(image, fd) : fd;
 }
 
-/* Our own is the same as that of every process of this architecture. */
-static int open_vdso(void)
+/* Our own is the same as that of every process of 64 bits. Those of 32 bits have another one, below 4 GiB. */
+static int open_vdso(const struct image *image)
 {
-	const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
-	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	const ElfW(Ehdr) *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
 	int fd;
 
-	if (!vdso)
+	if (!vdso || (image->user.end && !(image->user.start >> 32)))
 		return -ENOENT;
+	/* The kernel checks what it copies: a table of sections elsewhere would do no harm. */
+	size = vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize;
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* A vDSO has one or two pages. The kernel checks what it copies, so a shorter one does no harm. */
-	if (write(fd, vdso, size) < (ssize_t)size / 2) {
+	if (write(fd, vdso, size) != (ssize_t)size) {
 		close(fd);
 		return -EIO;
 	}
@@ -207,7 +209,7 @@ int image__open(struct image *image)
 		return -ENOENT;
 	capability__raise();
 	fd = image->kind == IMAGE_FILE ? open_file(image) :
-	     image->kind == IMAGE_VDSO ? open_vdso() :
+	     image->kind == IMAGE_VDSO ? open_vdso(image) :
 	     image->kind == IMAGE_JIT  ? open_perf_map(image) :
 					 -ENOENT;
 	capability__lower();

@@ -34,12 +34,14 @@ static int add_image(struct process_table *table, const struct image *image)
 static int keyed_image(struct process_table *table, const struct new_mapping *mapping,
 		       const struct build_id *id)
 {
+	bool is_vdso = mapping->path_len == 6 && !strncmp(mapping->path, "[vdso]", 6);
+	/* That of processes of 32 bits is another one, below 4 GiB. */
+	bool is_low = is_vdso && !(mapping->start >> 32);
 	char *of_id __cleanup(free_ptr) = id ? build_id__debug_path(id) : NULL;
 	char *key __cleanup(free_ptr) =
-		xasprintf("%x:%x:%llx:%s:%.*s", mapping->major, mapping->minor,
-			  (unsigned long long)mapping->inode, of_id ? of_id : "",
+		xasprintf("%x:%x:%llx:%s:%d:%.*s", mapping->major, mapping->minor,
+			  (unsigned long long)mapping->inode, of_id ? of_id : "", is_low,
 			  (int)mapping->path_len, mapping->path);
-	bool is_vdso = mapping->path_len == 6 && !strncmp(mapping->path, "[vdso]", 6);
 	int nr = key && (of_id || !id) ? blob_set__add(&table->image_keys, key, strlen(key)) :
 					 -ENOMEM;
 
