@@ -175,6 +175,39 @@ static struct world *two_programs(void)
 	return world;
 }
 
+/* A stack of user space can have what callchains have as marks: the kernel's, and some without a meaning. */
+static void test_a_stack_ends_where_a_frame_is_no_address(void **state __unused)
+{
+	static const uint64_t marks[] = {PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER, PERF_CONTEXT_MAX,
+					 -1ULL};
+	const uint64_t kernel[] = {0xffffffff81000000};
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		/* The second is an address: that of vsyscall. */
+		const uint64_t user[] = {0x400100, 0xffffffffff600000, marks[i], 0x1234};
+		struct world *world = begin();
+		struct sample_entry sample = {
+			.pid = PID,
+			.comm = "first",
+			.kernel_ips = kernel,
+			.nr_kernel = 1,
+			.user_ips = user,
+			.nr_user = 4,
+			.nr_samples = 1,
+		};
+		const struct samples_key *key;
+		const int *places;
+
+		exec(world, "first", "/bin/first");
+		assert_int_equal(samples__add(&world->samples, &sample), 0);
+		key = samples__get(&world->samples, 0, &places);
+		assert_int_equal(key->nr_kernel, 1);
+		assert_int_equal(key->nr_user, 2);
+		assert_int_equal(samples__mappings(&world->samples, 0)[1], 0);
+		end(world);
+	}
+}
+
 /* The samples of all entries take turns. */
 static uint64_t time_of(int entry, uint64_t nr)
 {
@@ -838,6 +871,7 @@ static void test_other_files_are_refused(void **state __unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_stack_ends_where_a_frame_is_no_address),
 		cmocka_unit_test(test_two_programs_of_one_process_are_told_apart),
 		cmocka_unit_test(test_single_samples_come_by_time),
 		cmocka_unit_test(test_samples_without_a_record_are_counted_as_lost),

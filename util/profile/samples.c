@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,19 @@ struct filler {
 	struct process_key who;
 };
 
+/*
+ * Return: the frames before the first one that is a mark of callchains in perf.data. User space can have any value as
+ * a return address. Readers discard a whole callchain for an unknown mark.
+ */
+static int nr_real(const uint64_t *addresses, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		if (addresses[i] >= PERF_CONTEXT_MAX)
+			return i;
+	}
+	return nr;
+}
+
 /* Return: 0 or -ENOMEM. */
 static int add_places(const struct filler *filler, const uint64_t *addresses, int nr,
 		      bool is_kernel)
@@ -133,7 +147,8 @@ static int fill_places(const struct samples *samples, const struct sample_entry 
 	if (!samples->no_kernel)
 		err = add_places(&filler, entry->kernel_ips, entry->nr_kernel, true);
 	if (!err && !samples->no_user)
-		err = add_places(&filler, entry->user_ips, entry->nr_user, false);
+		err = add_places(&filler, entry->user_ips, nr_real(entry->user_ips, entry->nr_user),
+				 false);
 	if (!err && samples->has_mappings)
 		err = add_mappings(&filler, entry->user_ips);
 	return err;
