@@ -9,6 +9,7 @@
 #include "util/lib/byte_buffer.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/profile/callchain.h"
 #include "util/profile/comm_cache.h"
 #include "util/profile/prio_cache.h"
 #include "util/profile/ring_account.h"
@@ -79,27 +80,6 @@ struct ring_sampler {
 
 /* --- samples --- */
 
-/* Split a callchain into its two parts; marks of the kernel are between them. */
-static void split_stack(struct sample_entry *entry, const uint64_t *ips, uint64_t nr)
-{
-	uint64_t context = 0, start = 0;
-
-	for (uint64_t i = 0; i <= nr; i++) {
-		/* Only marks are that large. */
-		if (i < nr && ips[i] < PERF_CONTEXT_MAX)
-			continue;
-		if (context == (uint64_t)PERF_CONTEXT_KERNEL) {
-			entry->kernel_ips = ips + start;
-			entry->nr_kernel = i - start;
-		} else if (context == (uint64_t)PERF_CONTEXT_USER) {
-			entry->user_ips = ips + start;
-			entry->nr_user = i - start;
-		}
-		context = i < nr ? ips[i] : 0;
-		start = i + 1;
-	}
-}
-
 /* Keep the innermost frames. */
 static void cut(struct sample_entry *entry, int *nr, int max)
 {
@@ -145,7 +125,7 @@ static int read_sample(const struct ring_sampler *sampler, const struct perf_eve
 		if (!ips)
 			return -1;
 		/* Records are aligned to 8 bytes, and so are all fields before. */
-		split_stack(entry, (const void *)ips, nr);
+		callchain__split((const void *)ips, nr, entry);
 		cut(entry, &entry->nr_kernel, sampler->max_frames);
 		cut(entry, &entry->nr_user, sampler->max_frames);
 	}

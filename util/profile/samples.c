@@ -2,12 +2,12 @@
 #include "util/profile/samples.h"
 
 #include "util/lib/array.h"
+#include "util/profile/callchain.h"
 #include "util/sample/sampler.h"
 #include "util/symbol/symbols.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ struct filler {
 static int nr_real(const uint64_t *addresses, int nr)
 {
 	for (int i = 0; i < nr; i++) {
-		if (addresses[i] >= PERF_CONTEXT_MAX)
+		if (callchain__is_mark(addresses[i]))
 			return i;
 	}
 	return nr;
