@@ -40,7 +40,8 @@ FUNCTION(alpha)
 FUNCTION(beta)
 FUNCTION(gamma_fn)
 
-#define AT(function) ((uintptr_t)(function))
+/* Not the first byte: the one before a return address is in the function that called. */
+#define AT(function) ((uintptr_t)(function) + 1)
 
 struct world {
 	struct symbols *symbols;

@@ -575,6 +575,18 @@ static void test_single_samples_that_are_read_print_the_same(void **state __unus
 	}
 }
 
+/* Its functions can be two. */
+static void test_an_address_can_be_sampled_and_returned_to(void **state __unused)
+{
+	struct world *world = two_programs();
+
+	add(world, "first", 5, 0x400800, 1);
+	assert_int_equal(symbols__resolve(world->symbols, NULL, NULL), 0);
+	write_profile(world, "x");
+	check_views(world, "x");
+	end(world);
+}
+
 static void test_a_stream_that_is_read_prints_the_same(void **state __unused)
 {
 	struct world *world = two_programs();
@@ -878,6 +890,7 @@ int main(void)
 		cmocka_unit_test(test_modules_have_the_functions_that_were_sampled),
 		cmocka_unit_test(test_a_profile_that_is_read_prints_the_same),
 		cmocka_unit_test(test_single_samples_that_are_read_print_the_same),
+		cmocka_unit_test(test_an_address_can_be_sampled_and_returned_to),
 		cmocka_unit_test(test_a_stream_that_is_read_prints_the_same),
 		cmocka_unit_test(test_frames_can_be_left_out),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),

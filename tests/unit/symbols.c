@@ -707,18 +707,24 @@ static struct process_key self(void)
 	};
 }
 
-static struct place_name name_at(struct symbols *symbols, const struct process_key *key,
-				 uint64_t address, bool is_kernel)
+static struct place_name name_of(struct symbols *symbols, const struct process_key *key,
+				 uint64_t address, bool is_kernel, bool is_return)
 {
 	int process = symbols__process(symbols, key), place;
 	struct place_name name;
 
 	assert_true(process >= 0);
-	place = symbols__place(symbols, process, key, address, is_kernel, false);
+	place = symbols__place(symbols, process, key, address, is_kernel, is_return);
 	assert_true(place >= 0);
 	assert_int_equal(symbols__resolve(symbols, NULL, NULL), 0);
 	symbols__name(symbols, place, &name);
 	return name;
+}
+
+static struct place_name name_at(struct symbols *symbols, const struct process_key *key,
+				 uint64_t address, bool is_kernel)
+{
+	return name_of(symbols, key, address, is_kernel, false);
 }
 
 static void test_a_function_of_this_process_has_its_name(void **state __unused)
@@ -733,6 +739,41 @@ static void test_a_function_of_this_process_has_its_name(void **state __unused)
 	assert_false(name.is_unknown);
 	name = name_at(symbols, &key, (uintptr_t)getpagesize, false);
 	assert_int_equal(strncmp(name.image, "libc", 4), 0);
+	symbols__delete(symbols);
+}
+
+/* A function that ends with a call, the next one, and code to which handlers of signals return. */
+__asm__(".text\n"
+	".type ends_with_call, %function\n"
+	"ends_with_call: .skip 16\n"
+	".size ends_with_call, 16\n"
+	".type next_function, %function\n"
+	"next_function: .skip 16\n"
+	".size next_function, 16\n"
+	".skip 16\n"
+	".type trampoline, %function\n"
+	"trampoline: .skip 16\n"
+	".size trampoline, 16\n");
+extern const char ends_with_call[], next_function[], trampoline[];
+
+static void test_a_return_address_is_in_the_function_of_the_call(void **state __unused)
+{
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct process_key key = self();
+	struct place_name name = name_of(symbols, &key, (uintptr_t)next_function, false, true);
+
+	assert_string_equal(name.name, "ends_with_call");
+	assert_int_equal(name.offset, 16);
+	name = name_at(symbols, &key, (uintptr_t)next_function, false);
+	assert_string_equal(name.name, "next_function");
+	assert_int_equal(name.offset, 0);
+	name = name_of(symbols, &key, (uintptr_t)ends_with_call + 4, false, true);
+	assert_string_equal(name.name, "ends_with_call");
+	assert_int_equal(name.offset, 4);
+	/* There is no function before it. */
+	name = name_of(symbols, &key, (uintptr_t)trampoline, false, true);
+	assert_string_equal(name.name, "trampoline");
+	assert_int_equal(name.offset, 0);
 	symbols__delete(symbols);
 }
 
@@ -956,6 +997,9 @@ static void test_the_kernels_functions_have_names_or_addresses(void **state __un
 		name = name_at(symbols, &key, address, true);
 		assert_string_equal(name.name, "schedule");
 		assert_string_equal(name.image, "[kernel]");
+		name = name_of(symbols, &key, address, true, true);
+		assert_string_not_equal(name.name, "schedule");
+		assert_int_not_equal(name.offset, 0);
 	}
 	free(text);
 	symbols__delete(symbols);
@@ -1024,6 +1068,7 @@ int main(void)
 		cmocka_unit_test(test_records_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_build_ids_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_a_function_of_this_process_has_its_name),
+		cmocka_unit_test(test_a_return_address_is_in_the_function_of_the_call),
 		cmocka_unit_test(test_another_process_that_has_the_pid_now_gives_no_names),
 		cmocka_unit_test(test_code_without_a_symbol_is_file_and_offset),
 		cmocka_unit_test(test_a_file_that_is_called_deleted_is_opened),

@@ -34,7 +34,7 @@
 #include "util/data/format.h"
 #include "util/sample/sample_types.h"
 
-#define PROFILE_VERSION 5
+#define PROFILE_VERSION 6
 
 /* Numbers of events: this and so on. */
 #define PROFILE_FIRST_ID 1
@@ -46,6 +46,7 @@
 #define PROFILE_ROUND 4096
 
 #define PROFILE_PLACE_UNKNOWN	 1 /* the function is a text such as "file+0x1f0" */
+#define PROFILE_PLACE_RETURN	 2 /* the position is that behind a call */
 #define PROFILE_SAMPLE_TRUNCATED 1
 
 /* Bytes of a sample's raw data before the places. */

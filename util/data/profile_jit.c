@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Return: the sampled addresses of an image, ascending, owned by the caller; NULL without memory. */
+/* Return: the addresses whose functions were sampled in an image, ascending, owned by the caller; NULL without memory. */
 static uint64_t *list_addresses(const struct writing *writing, int image, int *nr)
 {
 	const struct profile_names *names = writing->names;
@@ -53,7 +53,7 @@ static uint64_t *list_addresses(const struct writing *writing, int image, int *n
 		if (of != image)
 			continue;
 		symbols__name(names->symbols, names->places[i], &name);
-		list[(*nr)++] = name.position;
+		list[(*nr)++] = name.position - name.is_return;
 	}
 	if (list)
 		qsort(list, *nr, sizeof(*list), compare);

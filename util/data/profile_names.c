@@ -98,7 +98,8 @@ static void put_place(const struct profile_names *names, int nr, struct byte_buf
 	byte_buffer__put_u64(list, name.position);
 	byte_buffer__put_u64(list, name.offset);
 	byte_buffer__put_u32(list, id_map__get(&names->image_nrs, image + 1) + 1);
-	byte_buffer__put_u32(list, name.is_unknown ? PROFILE_PLACE_UNKNOWN : 0);
+	byte_buffer__put_u32(list, (name.is_unknown ? PROFILE_PLACE_UNKNOWN : 0) |
+					   (name.is_return ? PROFILE_PLACE_RETURN : 0));
 	byte_buffer__put_text(list, name.is_kernel ? name.image : "");
 	byte_buffer__put_text(list, name.name);
 }

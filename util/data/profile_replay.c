@@ -191,13 +191,15 @@ static int take_place(struct reading *reading)
 {
 	struct byte_reader *body = &reading->body;
 	struct place_name name = {};
-	uint32_t image;
+	uint32_t image, flags;
 	int nr;
 
 	name.position = byte_reader__u64(body);
 	name.offset = byte_reader__u64(body);
 	image = byte_reader__u32(body);
-	name.is_unknown = byte_reader__u32(body) & PROFILE_PLACE_UNKNOWN;
+	flags = byte_reader__u32(body);
+	name.is_unknown = flags & PROFILE_PLACE_UNKNOWN;
+	name.is_return = flags & PROFILE_PLACE_RETURN;
 	name.image = byte_reader__text(body);
 	name.name = byte_reader__text(body);
 	if (!name.name || image > reading->nr_images || (!image && !*name.image))

@@ -12,11 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return: where a place is in the file, or if there is only its debug file, in the mapping of its code */
-static uint64_t position(const struct image_names *names, const struct image *image, int place)
+/*
+ * Return: where a place is in the file, or if there is only its debug file, in the mapping of its code. A return
+ * address stands for the byte before it: a call that does not return may end its function.
+ */
+static uint64_t position(const struct image_names *names, const struct image *image, int place,
+			 bool is_exact)
 {
-	return place_table__key(names->places, place)->offset -
-	       (image->is_debug_file ? image->user.offset : 0);
+	const struct place_key *key = place_table__key(names->places, place);
+
+	return key->offset - (image->is_debug_file ? image->user.offset : 0) -
+	       (is_exact ? 0 : key->is_return);
 }
 
 /* --- answers --- */
@@ -24,7 +30,8 @@ static uint64_t position(const struct image_names *names, const struct image *im
 struct answers {
 	struct image_names *names;
 	const int *places;
-	int first; /* step of the first place */
+	int first;     /* step of the first place */
+	bool is_exact; /* asked about return addresses as such */
 	int err;
 };
 
@@ -38,8 +45,10 @@ static void advance(struct image_names *names, int done)
 static void take_name(void *ctx, int idx, const char *name, uint64_t offset)
 {
 	struct answers *answers = ctx;
-	int err = place_table__set_name(answers->names->places, answers->places[idx], "", name,
-					offset);
+	struct place_table *places = answers->names->places;
+	int place = answers->places[idx];
+	int back = answers->is_exact ? 0 : place_table__key(places, place)->is_return;
+	int err = place_table__set_name(places, place, "", name, offset + back);
 
 	advance(answers->names, answers->first + idx);
 	if (err)
@@ -91,8 +100,7 @@ static int ask_lines(struct image_names *names, enum symbol_file_kind kind, stru
 	if (!addresses)
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++)
-		addresses[i] = position(names, image, places[i]) -
-			       place_table__key(names->places, places[i])->is_return;
+		addresses[i] = position(names, image, places[i], false);
 	err = symbol_process__lines(names->files->reader, &files, addresses, nr, take_line,
 				    &answers);
 	if (err)
@@ -119,19 +127,36 @@ static const struct way jit_way = {SYMBOL_FILE_JIT_DUMP, SYMBOL_FILE_JIT_LINES, 
 
 /* Return: 0 or -ENOMEM of perf itself; @err receives that of the file, as of symbol_process__name(). */
 static int ask_names(struct image_names *names, enum symbol_file_kind kind,
-		     const struct image *image, const int *places, int nr, int *err)
+		     const struct image *image, const int *places, int nr, bool is_exact, int *err)
 {
-	struct answers answers = {names, places, .first = names->done};
+	struct answers answers = {names, places, .first = names->done, .is_exact = is_exact};
 	const struct symbol_files files = image_files__read_as(kind, image);
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 
 	if (!addresses)
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++)
-		addresses[i] = position(names, image, places[i]);
+		addresses[i] = position(names, image, places[i], is_exact);
 	*err = symbol_process__name(names->files->reader, &files, addresses, nr, take_name,
 				    &answers);
 	return answers.err;
+}
+
+/* Handlers of signals return to code that nobody called, and before which there may be no function. */
+static int ask_unnamed(struct image_names *names, enum symbol_file_kind kind,
+		       const struct image *image, const int *places, int nr, int *err)
+{
+	int *unnamed __cleanup(free_ptr) = calloc(nr, sizeof(*unnamed));
+	int nr_unnamed = 0;
+
+	if (!unnamed)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++) {
+		if (place_table__key(names->places, places[i])->is_return &&
+		    names->places->places[places[i]].function < 0)
+			unnamed[nr_unnamed++] = places[i];
+	}
+	return nr_unnamed ? ask_names(names, kind, image, unnamed, nr_unnamed, true, err) : 0;
 }
 
 static void give_up(struct image_names *names, const struct way *way, struct image *image, int err)
@@ -152,7 +177,9 @@ static int resolve_by(struct image_names *names, const struct way *way, struct i
 						    image__open(image);
 
 	if (!err)
-		lost = ask_names(names, way->names, image, places, nr, &err);
+		lost = ask_names(names, way->names, image, places, nr, false, &err);
+	if (!err && !lost)
+		lost = ask_unnamed(names, way->names, image, places, nr, &err);
 	if (err)
 		give_up(names, way, image, err);
 	if (err || lost || !names->wants_lines || !way->has_lines || image->has_no_lines)

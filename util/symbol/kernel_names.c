@@ -36,8 +36,9 @@ static void warn_if_hidden(struct kernel_names *names)
 
 static int name_place(const struct kernel_names *names, struct place_table *places, int place)
 {
-	uint64_t address = place_table__key(places, place)->offset;
-	const struct symbol *symbol = symbol_table__find(&names->table, address);
+	const struct place_key *key = place_table__key(places, place);
+	uint64_t address = key->offset;
+	const struct symbol *symbol = symbol_table__find(&names->table, address - key->is_return);
 
 	if (!symbol)
 		return 0;

@@ -20,8 +20,9 @@ struct symbol_line;
 struct place_key {
 	uint64_t offset; /* in the image; an address of the kernel or of JIT code */
 	int32_t image;
-	uint16_t is_return; /* only if lines are wanted */
-	uint16_t depth;	    /* of an inlined function; 0: not inlined */
+	uint16_t
+		is_return; /* the address behind a call: function and line are those of the byte before */
+	uint16_t depth; /* of an inlined function; 0: not inlined */
 };
 
 struct place {

@@ -216,7 +216,7 @@ static void open_images(struct symbols *symbols, int image)
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
 		   uint64_t address, bool is_kernel, bool is_return)
 {
-	struct place_key place = {.offset = address, .image = KERNEL};
+	struct place_key place = {.offset = address, .image = KERNEL, .is_return = is_return};
 	bool is_new;
 	int nr;
 
@@ -226,7 +226,6 @@ int symbols__place(struct symbols *symbols, int process, const struct process_ke
 		if (place.image < 0)
 			return place.image;
 	}
-	place.is_return = is_return && !is_kernel && symbols->names.wants_lines;
 	nr = place_table__add(&symbols->places, &place, &is_new);
 	if (nr >= 0 && is_new)
 		open_images(symbols, place.image);
@@ -342,7 +341,8 @@ int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, si
 
 int symbols__store(struct symbols *symbols, int image, const struct place_name *name)
 {
-	const struct place_key place = {.offset = name->position, .image = image};
+	const struct place_key place = {
+		.offset = name->position, .image = image, .is_return = name->is_return};
 	bool has_owner = image == KERNEL && strcmp(name->image, "[kernel]");
 	bool is_new;
 	int nr = place_table__add(&symbols->places, &place, &is_new), err;
@@ -371,9 +371,11 @@ static int compare_images(const void *a, const void *b, void *symbols)
 	const struct place_key *x = key_of(symbols, *(const int *)a);
 	const struct place_key *y = key_of(symbols, *(const int *)b);
 
+	uint64_t x_at = x->offset - x->is_return, y_at = y->offset - y->is_return;
+
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	return x_at < y_at ? -1 : x_at > y_at;
 }
 
 /* Return: the places without a name yet, by image; NULL without memory. */
@@ -483,6 +485,7 @@ void symbols__name(const struct symbols *symbols, int place, struct place_name *
 		.file = place_table__file(&symbols->places, place),
 		.line = p->line,
 		.is_inlined = key_of(symbols, place)->depth,
+		.is_return = key_of(symbols, place)->is_return,
 		.is_unknown = p->is_unknown,
 		.is_kernel = image->kind == IMAGE_KERNEL,
 	};

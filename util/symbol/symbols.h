@@ -85,7 +85,7 @@ int symbols__process(struct symbols *symbols, const struct process_key *key);
 /**
  * symbols__place() - the number of a sampled address, the same for the same position in the same file
  * @process: from symbols__process(); not used for the kernel's addresses
- * @is_return: the address is that behind a call, so its line is that of the byte before
+ * @is_return: the address is that behind a call, so its function and line are those of the byte before
  *
  * Return: a number from 0 on, or -ENOMEM.
  */
@@ -136,6 +136,7 @@ struct place_name {
 	bool is_unknown;
 	bool is_kernel;
 	bool is_inlined;
+	bool is_return; /* the position is that behind a call */
 };
 
 /**
@@ -169,9 +170,9 @@ void symbols__store_build_id(struct symbols *symbols, int image, const struct bu
 /**
  * symbols__store() - add a place with its name
  * @image: its number
- * @name: position, offset, name and is_unknown are used, and image for modules of the kernel
+ * @name: position, offset, name, is_unknown and is_return are used, and image for modules of the kernel
  *
- * Return: the place's number; -EEXIST: there is one at that position; -ENOMEM.
+ * Return: the place's number; -EEXIST: there is one of that kind at that position; -ENOMEM.
  */
 int symbols__store(struct symbols *symbols, int image, const struct place_name *name);
 
