@@ -108,6 +108,31 @@ line_of() {
 	grep -A 3 '^  line {' "$T/pprof" | grep -q '    line: [1-9]'
 }
 
+@test "a function with lines of two files is a function of pprof for each of them" {
+	require_commands protoc
+	cat >"$T/main.c" <<-'END'
+		int main(void)
+		{
+			volatile unsigned long all = 1;
+			for (int i = 0; i < 50000000; i++) {
+		#line 100 "first.h"
+				all /= 3;
+		#line 200 "second.h"
+				all /= 5;
+			}
+			return 0;
+		}
+	END
+	(cd "$T" && gcc -g -O2 -o program main.c)
+	profile -F 5000 --lines --pprof "$T/pb.gz" -- "$T/program" >/dev/null
+	gzip -dc "$T/pb.gz" | protoc --decode=Profile -I "$BATS_TEST_DIRNAME/../data" pprof.proto |
+		awk '$1 == "string_table:" { text[nr++] = $2 }
+			/^function/ { names++ } names && $1 == "name:" { name[names] = $2 } names && $1 == "filename:" { file[names] = $2 }
+			END { for (i = 1; i <= names; i++) print text[name[i]], text[file[i]] }' >"$T/functions"
+	grep -qE '^"main" "(.*/)?first.h"$' "$T/functions"
+	grep -qE '^"main" "(.*/)?second.h"$' "$T/functions"
+}
+
 @test "a program with spoiled debug information keeps its names" {
 	local section
 	require_commands objcopy

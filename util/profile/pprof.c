@@ -124,19 +124,20 @@ static int mapping(struct maker *maker, const char *path)
 	return nr + 1;
 }
 
+/* Lines of a function can be of several files, if others are inlined in it. It is a function for each of them. */
 static int function(struct maker *maker, const struct place_name *name)
 {
+	const int key[] = {name->function, name->file ? string(maker, name->file) : 0};
 	int before = maker->functions.nr, nr;
 	struct byte_buffer inner = {};
 
-	nr = add(maker, &maker->functions, &name->function, sizeof(name->function));
+	nr = add(maker, &maker->functions, key, sizeof(key));
 	if (nr < before || maker->has_failed)
 		return nr + 1;
 	protobuf__put_number(&inner, FUNCTION_ID, nr + 1);
 	protobuf__put_number(&inner, FUNCTION_NAME, string(maker, name->name));
 	protobuf__put_number(&inner, FUNCTION_SYSTEM_NAME, string(maker, name->name));
-	if (name->file)
-		protobuf__put_number(&inner, FUNCTION_FILE, string(maker, name->file));
+	protobuf__put_number(&inner, FUNCTION_FILE, key[1]);
 	protobuf__put_message(&maker->message, PROFILE_FUNCTION, &inner);
 	return nr + 1;
 }
