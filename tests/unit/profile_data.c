@@ -58,6 +58,7 @@ struct world {
 	struct evlist *events;
 	struct sample_account accounts[2];
 	struct each_sample *each; /* NULL: none */
+	const char *target;	  /* NULL: all CPUs */
 };
 
 static struct world *begin(void)
@@ -247,14 +248,14 @@ static struct profile_report report_of(const struct world *world)
 		.samples = &world->samples,
 		.events = world->events,
 		.accounts = world->accounts,
-		.target = "system wide",
+		.target = world->target ? world->target : "system wide",
 		.rate = "99 Hz",
 		.time_ns = 1500000000,
 		.elapsed_ns = 1400000000,
 	};
 }
 
-static void write_profile(struct world *world, const char *path)
+static int try_to_write(struct world *world, const char *path)
 {
 	static char *argv[] = {"profile"};
 	const struct profile_report report = report_of(world);
@@ -269,10 +270,17 @@ static void write_profile(struct world *world, const char *path)
 		.argv = argv,
 	};
 	struct profile_record *record;
+	int err;
 
 	assert_int_equal(profile_record__new(path, &record), 0);
-	assert_int_equal(profile_record__write(record, &source), 0);
+	err = profile_record__write(record, &source);
 	profile_record__delete(record);
+	return err;
+}
+
+static void write_profile(struct world *world, const char *path)
+{
+	assert_int_equal(try_to_write(world, path), 0);
 }
 
 /* --- as others read it --- */
@@ -626,7 +634,42 @@ static void test_frames_can_be_left_out(void **state __unused)
 	end(world);
 }
 
+static void test_a_long_target_is_cut(void **state __unused)
+{
+	char target[100000] = "process id 1";
+	struct world *world = two_programs();
+	struct profile_replay replay = {};
+
+	memset(target + strlen(target), '2', sizeof(target) - strlen(target) - 1);
+	world->target = target;
+	write_profile(world, "x");
+	assert_int_equal(profile_replay__read(&replay, "x"), 0);
+	assert_int_equal(strlen(replay.target), 1023);
+	assert_memory_equal(replay.target, "process id 12", 13);
+	assert_string_equal(replay.target + 1020, "...");
+	profile_replay__clear(&replay);
+	end(world);
+}
+
 /* --- faulty files --- */
+
+static void test_a_name_that_fits_into_no_record_is_a_line(void **state __unused)
+{
+	char name[100000];
+	struct world *world = two_programs();
+	struct said said;
+	char *text;
+
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(cgroup_names__add(&world->cgroups, 78, name), 0);
+	said__begin(&said);
+	assert_int_equal(try_to_write(world, "x"), -E2BIG);
+	text = said__end(&said);
+	assert_non_null(strstr(text, "a name in the profile is too long for perf.data\n"));
+	free(text);
+	end(world);
+}
 
 static void assert_refused(const char *path, const char *why)
 {
@@ -893,6 +936,8 @@ int main(void)
 		cmocka_unit_test(test_an_address_can_be_sampled_and_returned_to),
 		cmocka_unit_test(test_a_stream_that_is_read_prints_the_same),
 		cmocka_unit_test(test_frames_can_be_left_out),
+		cmocka_unit_test(test_a_long_target_is_cut),
+		cmocka_unit_test(test_a_name_that_fits_into_no_record_is_a_line),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),
 		cmocka_unit_test(test_records_that_cannot_be_are_refused),
 		cmocka_unit_test(test_code_belongs_to_a_jit_compiler),

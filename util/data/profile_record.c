@@ -18,9 +18,13 @@
 #include "util/profile/samples.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* The first bytes of the target are enough to tell it from others. */
+#define TARGET_BYTES 1024
 
 struct profile_record {
 	struct data_writer *writer;
@@ -137,6 +141,16 @@ static int put_update(struct profile_record *record, struct byte_buffer *body)
 	return data_writer__put(record->writer, RECORD_EVENT_UPDATE, 0, body);
 }
 
+/* A list of processes can be longer than a record. */
+static void put_target(struct byte_buffer *body, const char *target)
+{
+	char cut[TARGET_BYTES];
+
+	if (snprintf(cut, sizeof(cut), "%s", target) >= (int)sizeof(cut))
+		memcpy(cut + sizeof(cut) - strlen("...") - 1, "...", strlen("...") + 1);
+	byte_buffer__put_text(body, cut);
+}
+
 static int put_profile(struct profile_record *record)
 {
 	const struct profile_source *source = record->source;
@@ -152,7 +166,7 @@ static int put_profile(struct profile_record *record)
 	byte_buffer__put_u64(&body, source->rate);
 	byte_buffer__put_u64(&body, report->time_ns);
 	byte_buffer__put_u64(&body, report->elapsed_ns);
-	byte_buffer__put_text(&body, report->target);
+	put_target(&body, report->target);
 	err = put_update(record, &body);
 	for (int i = 0; i < report->events->nr && !err; i++) {
 		begin_update(&body, UPDATE_ACCOUNT, i);
@@ -419,5 +433,7 @@ int profile_record__write(struct profile_record *record, const struct profile_so
 	if (!err)
 		err = own.each ? put_each(record) : put_samples(record);
 	record->source = NULL;
+	if (err == -E2BIG)
+		pr_err("a name in the profile is too long for perf.data");
 	return err ? err : data_writer__finish(record->writer);
 }
