@@ -39,3 +39,9 @@ objects() {
 	ulimit -t 10 && perf list --metrics-file "$dir" >"$BATS_TEST_TMPDIR/list")
 	grep -q '^  std30000$' "$BATS_TEST_TMPDIR/list"
 }
+
+@test "200,000 functions below one frame are compared in linear time" {
+	seq 200000 | sed 's/.*/main;f& 1/' >"$BATS_TEST_TMPDIR/before"
+	(ulimit -t 10 && perf profile --diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/before" >"$BATS_TEST_TMPDIR/diff")
+	grep -q ' f200000$' "$BATS_TEST_TMPDIR/diff"
+}

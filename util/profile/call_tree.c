@@ -25,15 +25,14 @@ static int add_node(struct call_tree *tree, const struct call_frame *frame)
 /* Return: the node of a function below another, which is added if there is none yet; -ENOMEM. */
 static int find_below(struct call_tree *tree, int node, const struct call_frame *frame)
 {
-	int below;
+	uint64_t id = (uint64_t)(node + 1) << 32 | (uint32_t)frame->function;
+	int below = id_map__get(&tree->below, id);
 
-	for (below = tree->nodes[node].first; below >= 0; below = tree->nodes[below].next) {
-		if (tree->nodes[below].function == frame->function)
-			return below;
-	}
-	below = add_node(tree, frame);
-	if (below < 0)
+	if (below >= 0)
 		return below;
+	below = add_node(tree, frame);
+	if (below < 0 || id_map__set(&tree->below, id, below))
+		return -ENOMEM;
 	tree->nodes[below].next = tree->nodes[node].first;
 	tree->nodes[node].first = below;
 	return below;
@@ -102,5 +101,6 @@ int call_tree__sort(struct call_tree *tree)
 void call_tree__clear(struct call_tree *tree)
 {
 	free(tree->nodes);
+	id_map__clear(&tree->below);
 	*tree = (struct call_tree){};
 }

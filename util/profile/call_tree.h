@@ -4,6 +4,8 @@
 
 /* A tree of functions, each with the weight of the samples that passed through it. */
 
+#include "util/lib/id_map.h"
+
 #include <stdint.h>
 
 struct call_node {
@@ -18,6 +20,8 @@ struct call_node {
 struct call_tree {
 	struct call_node *nodes;
 	int nr;
+	/* A node's position + 1, and 32 bits of a function: the node of the function below it. */
+	struct id_map below;
 };
 
 /* One frame of a path. */
