@@ -2,6 +2,7 @@
 /* perf profile: find the functions that take an event, by sampling. */
 #include "builtin.h"
 
+#include "util/cmd/profile_check.h"
 #include "util/cmd/profile_cmd.h"
 #include "util/cmd/profile_diff.h"
 #include "util/cmd/profile_life.h"
@@ -88,7 +89,7 @@ static int report(void *ctx, const struct profile_round *round)
 	if (!err)
 		err = annotate(cmd, &annotation);
 	page.annotation = &annotation;
-	if (!err && !(cmd->data_path && !strcmp(cmd->data_path, "-")))
+	if (!err && !profile_cmd__has_stdout(cmd))
 		err = profile_report__print(stdout, &page);
 	if (!err && annotation.has_problem)
 		err = -ENODATA;

@@ -114,6 +114,21 @@ wrong() {
 	invalid "--max-stack: at most 127 frames" -g --max-stack 128
 }
 
+@test "two outputs into one file are refused" {
+	invalid "-o and --pprof need different files, not both x" -o x --pprof x -e cpu-clock
+	invalid "-o and --pprof need different files, not both -" -o - --pprof - -e cpu-clock
+	invalid "--flamegraph and --pprof need different files, not both x.svg" --flamegraph x.svg --pprof x.svg -e cpu-clock
+	cd "$T"
+	touch x.svg
+	ln -s x.svg y
+	invalid "-o and --flamegraph need different files, not both x.svg" -o ./x.svg --flamegraph x.svg -e cpu-clock
+	invalid "--flamegraph and --pprof need different files, not both y" --flamegraph x.svg --pprof y -e cpu-clock
+	for option in '-o -' '--pprof -'; do
+		# shellcheck disable=SC2086 # an option and its value
+		invalid "--dump-maps prints text: without -o - and --pprof -" --prog x.o --dump-maps $option
+	done
+}
+
 @test "files that cannot be written are refused" {
 	invalid "--flamegraph '': the name must end in .svg or .html" --flamegraph '' -e cpu-clock
 	invalid "--flamegraph .svg: the name must end in .svg or .html" --flamegraph .svg -e cpu-clock

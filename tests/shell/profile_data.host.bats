@@ -256,6 +256,15 @@ weight() {
 	perf profile report -j -s cpu,cgroup,sym "$T/x" | diff -u "$T/json" - >&2
 }
 
+@test "--pprof - is standard output, which then has no report" {
+	profile -F 1000 --pprof - -- sh -c 'echo told; blend 5000' 2>"$T/told" >"$T/gz"
+	grep -qx told "$T/told"
+	gzip -t "$T/gz"
+	profile -F 1000 -o "$T/x" -- blend 5000 >"$T/report"
+	perf profile report --pprof - "$T/x" >"$T/gz"
+	gzip -t "$T/gz"
+}
+
 @test "-o - is a stream, which has no report, and a previous file is kept" {
 	require_debian_perf
 	profile -F 1000 -o - -- sh -c 'echo told; blend 10000' 2>"$T/told" >"$T/stream"

@@ -26,6 +26,48 @@ static bool has_stacks(const struct profile_cmd *cmd)
 	       profile_files__has_any(&cmd->files);
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+bool profile_cmd__has_stdout(const struct profile_cmd *cmd)
+{
+	return is_stdout(cmd->data_path) || is_stdout(cmd->files.paths[PROFILE_PPROF]);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (!strcmp(a, b))
+		return true;
+	return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* One of two outputs would replace the other. */
+static int check_distinct(const struct profile_cmd *cmd)
+{
+	const struct {
+		const char *option, *path;
+	} files[] = {{"-o", cmd->data_path},
+		     {"--flamegraph", cmd->files.paths[PROFILE_FLAMEGRAPH]},
+		     {"--pprof", cmd->files.paths[PROFILE_PPROF]}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (!files[i].path || !files[j].path ||
+			    !is_same_file(files[i].path, files[j].path))
+				continue;
+			pr_err("%s and %s need different files, not both %s", files[j].option,
+			       files[i].option, shown_arg(files[i].path));
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 int profile_cmd__check_files(const struct profile_cmd *cmd)
 {
 	const char *flamegraph = cmd->files.paths[PROFILE_FLAMEGRAPH];
@@ -40,7 +82,7 @@ int profile_cmd__check_files(const struct profile_cmd *cmd)
 	else if (cmd->options.is_icicle && !flamegraph)
 		pr_err("--icicle requires --flamegraph");
 	else
-		return 0;
+		return check_distinct(cmd);
 	return -EINVAL;
 }
 
@@ -85,6 +127,8 @@ int profile_cmd__check_conflicts(const struct profile_cmd *cmd)
 		{cmd->data && (cmd->stacks || cmd->folded),
 		 "-d adds a column: without --stacks and --folded"},
 		{cmd->dump_maps && !cmd->prog, "--dump-maps requires --prog"},
+		{cmd->dump_maps && profile_cmd__has_stdout(cmd),
+		 "--dump-maps prints text: without -o - and --pprof -"},
 		{cmd->dump_maps && (cmd->json || cmd->options.csv_sep || cmd->folded),
 		 "--dump-maps prints text: without -j, -x and --folded"},
 		{cmd->json && cmd->options.csv_sep, "-x and -j are mutually exclusive"},
@@ -232,8 +276,8 @@ int profile_cmd__choose_output(struct profile_cmd *cmd)
 	}
 	options->cgroups = &cmd->cgroup_names;
 	/* Programs read these from standard output. */
-	cmd->run.base.stdout_has_data = cmd->folded || options->format != FORMAT_TEXT ||
-					(cmd->data_path && !strcmp(cmd->data_path, "-"));
+	cmd->run.base.stdout_has_data =
+		cmd->folded || options->format != FORMAT_TEXT || profile_cmd__has_stdout(cmd);
 	return 0;
 }
 

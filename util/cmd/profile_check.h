@@ -18,6 +18,9 @@ int profile_cmd__check(struct profile_cmd *cmd);
 /** profile_cmd__is_sampling() - whether a target, an event or a time is given */
 bool profile_cmd__is_sampling(const struct profile_cmd *cmd);
 
+/** profile_cmd__has_stdout() - whether a file goes to standard output, which then has no report */
+bool profile_cmd__has_stdout(const struct profile_cmd *cmd);
+
 /** profile_cmd__check_conflicts() - refuse options that contradict each other; 0 or -EINVAL after a message */
 int profile_cmd__check_conflicts(const struct profile_cmd *cmd);
 
