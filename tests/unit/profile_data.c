@@ -24,6 +24,7 @@
 #include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
 #include "util/profile/each_sample.h"
+#include "util/profile/profile_files.h"
 #include "util/profile/profile_options.h"
 #include "util/profile/profile_report.h"
 #include "util/profile/samples.h"
@@ -651,6 +652,30 @@ static void test_a_long_target_is_cut(void **state __unused)
 	end(world);
 }
 
+static void test_a_file_that_cannot_be_written_leaves_the_others(void **state __unused)
+{
+	struct world *world = two_programs();
+	const struct profile_report report = report_of(world);
+	struct profile_files files = {
+		.paths = {[PROFILE_FLAMEGRAPH] = "full.svg", [PROFILE_PPROF] = "x"}};
+	struct said said;
+	struct stat st;
+	char *text;
+
+	unlink("x");
+	assert_int_equal(symlink("/dev/full", "full.svg"), 0);
+	assert_int_equal(profile_files__open(&files), 0);
+	said__begin(&said);
+	assert_int_equal(profile_files__write(&files, &report), -ENOSPC);
+	text = said__end(&said);
+	assert_non_null(strstr(text, "writing full.svg failed: No space left on device\n"));
+	free(text);
+	profile_files__close(&files);
+	assert_int_equal(stat("x", &st), 0);
+	unlink("full.svg");
+	end(world);
+}
+
 /* --- faulty files --- */
 
 static void test_a_name_that_fits_into_no_record_is_a_line(void **state __unused)
@@ -938,6 +963,7 @@ int main(void)
 		cmocka_unit_test(test_frames_can_be_left_out),
 		cmocka_unit_test(test_a_long_target_is_cut),
 		cmocka_unit_test(test_a_name_that_fits_into_no_record_is_a_line),
+		cmocka_unit_test(test_a_file_that_cannot_be_written_leaves_the_others),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),
 		cmocka_unit_test(test_records_that_cannot_be_are_refused),
 		cmocka_unit_test(test_code_belongs_to_a_jit_compiler),

@@ -41,8 +41,11 @@ int profile_files__open(struct profile_files *files)
 	return 0;
 }
 
+/* Each can be on a disk of its own, of which only one is full. */
 int profile_files__write(struct profile_files *files, const struct profile_report *report)
 {
+	int first = 0;
+
 	for (int i = 0; i < NR_PROFILE_FILES; i++) {
 		int err;
 
@@ -51,12 +54,11 @@ int profile_files__write(struct profile_files *files, const struct profile_repor
 		err = writers[i](files->files[i].file, report, files->paths[i]);
 		if (!err)
 			err = new_file__finish(&files->files[i], NULL);
-		if (err) {
+		if (err)
 			pr_err("writing %s failed: %s", files->paths[i], strerror(-err));
-			return err;
-		}
+		first = first ? first : err;
 	}
-	return 0;
+	return first;
 }
 
 void profile_files__close(struct profile_files *files)

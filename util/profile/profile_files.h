@@ -24,7 +24,7 @@ bool profile_files__has_any(const struct profile_files *files);
 /** profile_files__open() - open them, before sampling begins. Return: 0 or -errno after a message */
 int profile_files__open(struct profile_files *files);
 
-/** profile_files__write() - write and complete them. Return: 0 or -errno after a message */
+/** profile_files__write() - write and complete all that can be. Return: 0 or the first -errno after a message */
 int profile_files__write(struct profile_files *files, const struct profile_report *report);
 
 /** profile_files__close() - remove those that are not complete */
