@@ -256,6 +256,59 @@ weight() {
 	perf profile report -j -s cpu,cgroup,sym "$T/x" | diff -u "$T/json" - >&2
 }
 
+# without_tmpfile : make a library for LD_PRELOAD with which no file system has files without a name
+without_tmpfile() {
+	require_commands gcc
+	cat >"$T/named.c" <<-'EOF'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <stdarg.h>
+		int open64(const char *path, int flags, ...)
+		{
+			va_list list;
+			int mode;
+
+			va_start(list, flags);
+			mode = va_arg(list, int);
+			va_end(list);
+			if ((flags & O_TMPFILE) != O_TMPFILE)
+				return ((int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open64"))(path, flags, mode);
+			errno = EOPNOTSUPP;
+			return -1;
+		}
+	EOF
+	gcc -shared -fPIC -o "$T/named.so" "$T/named.c"
+}
+
+@test "a signal completes the files, also on a file system where they have temporary names" {
+	local signal
+	without_tmpfile
+	mkdir "$T/files"
+	cd "$T/files"
+	for signal in HUP TERM INT; do
+		LD_PRELOAD=$T/named.so perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -o x --pprof y.gz --flamegraph z.svg -- \
+			sh -c ': >started; exec sleep 1000' >"$T/out" 2>&1 3>&- &
+		wait_for [ -e started ]
+		ls x.*-0 y.gz.*-0 z.svg.*-0
+		kill -$signal $!
+		wait $! || :
+		rm started
+		[ "$(echo *)" = "x y.gz z.svg" ]
+		rm x y.gz z.svg
+	done
+}
+
+@test "a profile goes on after a hangup that nohup ignores" {
+	(trap '' HUP && exec perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -- sh -c ": >$T/started; exec sleep 1000") \
+		>"$T/out" 2>&1 3>&- &
+	wait_for [ -e "$T/started" ]
+	grep -q '^SigIgn:.*[13579bdf]$' "/proc/$!/status"
+	kill -TERM $!
+	wait $! || :
+}
+
 @test "--pprof - is standard output, which then has no report" {
 	profile -F 1000 --pprof - -- sh -c 'echo told; blend 5000' 2>"$T/told" >"$T/gz"
 	grep -qx told "$T/told"

@@ -6,6 +6,7 @@
 #include "util/data/profile_record.h"
 #include "util/event/evlist.h"
 #include "util/event/pmu.h"
+#include "util/lib/end_signals.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/profile/each_sample.h"
@@ -48,6 +49,8 @@ static void handle_signals(void)
 
 	profile_cmd__catch(SIGINT);
 	profile_cmd__catch(SIGTERM);
+	if (end_signals__has_hangup())
+		profile_cmd__catch(SIGHUP);
 	sigaction(SIGPIPE, &pipe, NULL);
 }
 
@@ -56,6 +59,8 @@ static void release_signals(void)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	if (end_signals__has_hangup())
+		signal(SIGHUP, SIG_DFL);
 }
 
 /* --- texts --- */

@@ -3,6 +3,13 @@
 
 #include <stddef.h>
 
+bool end_signals__has_hangup(void)
+{
+	struct sigaction action;
+
+	return !sigaction(SIGHUP, NULL, &action) && action.sa_handler != SIG_IGN;
+}
+
 void end_signals__hold(sigset_t *before)
 {
 	sigset_t ends;
@@ -10,6 +17,9 @@ void end_signals__hold(sigset_t *before)
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
+	/* The kernel keeps a signal that is held back even if it is ignored. */
+	if (end_signals__has_hangup())
+		sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, before);
 }
 

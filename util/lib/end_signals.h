@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/** end_signals__hold() - hold back SIGINT and SIGTERM; @before receives the mask for end_signals__release() */
+/** end_signals__has_hangup() - whether SIGHUP is such a signal: nohup lets perf ignore it */
+bool end_signals__has_hangup(void);
+
+/** end_signals__hold() - hold all of them back; @before receives the mask for end_signals__release() */
 void end_signals__hold(sigset_t *before);
 void end_signals__release(const sigset_t *before);
 
