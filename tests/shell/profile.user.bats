@@ -133,6 +133,7 @@ wrong() {
 	invalid "--flamegraph '': the name must end in .svg or .html" --flamegraph '' -e cpu-clock
 	invalid "--flamegraph .svg: the name must end in .svg or .html" --flamegraph .svg -e cpu-clock
 	invalid "--flamegraph draws one event, not 2" --flamegraph x.svg -e cpu-clock,page-faults
+	invalid "--folded prints one event, not 2" --folded -e cpu-clock,page-faults
 	invalid "--flamegraph and -I are mutually exclusive" --flamegraph x.svg -I 100
 	invalid "--pprof and -I are mutually exclusive" --pprof x -I 100
 	invalid "--pprof: the name of the file is empty" --pprof '' -e cpu-clock

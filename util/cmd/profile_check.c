@@ -79,6 +79,8 @@ int profile_cmd__check_files(const struct profile_cmd *cmd)
 		pr_err("--pprof: the name of the file is empty");
 	else if (flamegraph && cmd->run.events->nr > 1)
 		pr_err("--flamegraph draws one event, not %d", cmd->run.events->nr);
+	else if (cmd->folded && cmd->run.events->nr > 1)
+		pr_err("--folded prints one event, not %d", cmd->run.events->nr);
 	else if (cmd->options.is_icicle && !flamegraph)
 		pr_err("--icicle requires --flamegraph");
 	else
