@@ -110,11 +110,19 @@ row() {
 	refused 22 perf profile --diff before <<<'perf profile: --diff needs two files: --diff BEFORE AFTER'
 	refused 22 perf profile --diff before after x <<<'perf profile: --diff needs two files: --diff BEFORE AFTER'
 	local option
-	for option in -a '-e cs' '-p 1' '-F 99' '-I 100' '--timeout 100'; do
+	for option in -a '-e cs' '-p 1' '-F 99' '-I 100' '--timeout 100' --each '--prog x' '--range x' --dump-maps -i --idle \
+		--no-bpf '--interval-count 3'; do
 		# shellcheck disable=SC2086 # words
 		refused 22 perf profile $option --diff before after <<<'perf profile: --diff reads two files, and samples nothing: without a target, event or time'
 	done
-	refused 22 perf profile -g --diff before after <<<'perf profile: --diff prints functions: without -g, -s, --stacks and --folded'
+	for option in -g --no-children '-s sym' --ip -d --stacks --folded; do
+		# shellcheck disable=SC2086 # words
+		refused 22 perf profile $option --diff before after <<<'perf profile: --diff prints functions: without -g, --no-children, -s, --ip, -d, --stacks and --folded'
+	done
+	for option in -K -U --inline --lines --debuginfod=file:///x '--max-stack 3' --kernel-callchains --user-callchains; do
+		# shellcheck disable=SC2086 # words
+		refused 22 perf profile $option --diff before after <<<'perf profile: --diff reads no names and stacks but those of the files: without -K, -U, --inline, --lines, --debuginfod, --max-stack, --kernel-callchains and --user-callchains'
+	done
 	refused 22 perf profile --pprof x --diff before after <<<'perf profile: --diff and --pprof are mutually exclusive'
 	refused 22 perf profile -j -x, --diff before after <<<'perf profile: -x and -j are mutually exclusive'
 	refused 22 perf profile --icicle --diff before after <<<'perf profile: --icicle requires --flamegraph'

@@ -90,12 +90,16 @@ int profile_cmd__check_files(const struct profile_cmd *cmd)
 
 bool profile_cmd__is_sampling(const struct profile_cmd *cmd)
 {
+	const struct sampler_options *sampling = &cmd->run.sampling;
 	const struct target *target = &cmd->run.base.target;
 
 	return target->system_wide || target->cpu_list || target__is_attached(target) ||
 	       cmd->user || cmd->run.events->nr || cmd->has_rate || cmd->has_G ||
 	       cmd->each_cgroup || cmd->control_spec || cmd->run.base.timeout_ms ||
-	       cmd->run.base.delay_ms || cmd->run.base.config.options.interval_ms;
+	       cmd->run.base.delay_ms || cmd->run.base.config.options.interval_ms ||
+	       cmd->run.base.interval_count || target->no_inherit || cmd->run.no_bpf ||
+	       cmd->run.ranges.nr || cmd->prog || cmd->dump_maps || sampling->with_idle ||
+	       sampling->attr_map_path || sampling->nr_singles;
 }
 
 int profile_cmd__check_conflicts(const struct profile_cmd *cmd)

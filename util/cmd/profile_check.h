@@ -15,7 +15,7 @@ struct profile_cmd;
  */
 int profile_cmd__check(struct profile_cmd *cmd);
 
-/** profile_cmd__is_sampling() - whether a target, an event or a time is given */
+/** profile_cmd__is_sampling() - whether a target, an event, a time or another option of sampling is given */
 bool profile_cmd__is_sampling(const struct profile_cmd *cmd);
 
 /** profile_cmd__has_stdout() - whether a file goes to standard output, which then has no report */

@@ -23,8 +23,13 @@ static int check(const struct profile_cmd *cmd, int argc)
 		text = "--diff needs two files: --diff BEFORE AFTER";
 	else if (profile_cmd__is_sampling(cmd))
 		text = "--diff reads two files, and samples nothing: without a target, event or time";
-	else if (cmd->g || cmd->stacks || cmd->folded || cmd->sort)
-		text = "--diff prints functions: without -g, -s, --stacks and --folded";
+	else if (cmd->g || cmd->options.no_children || cmd->stacks || cmd->folded || cmd->sort ||
+		 cmd->by || cmd->data)
+		text = "--diff prints functions: without -g, --no-children, -s, --ip, -d, --stacks and --folded";
+	else if (cmd->hide_kernel || cmd->hide_user || cmd->inlines || cmd->lines ||
+		 cmd->debuginfod || cmd->max_stack || cmd->only_kernel_chains ||
+		 cmd->only_user_chains)
+		text = "--diff reads no names and stacks but those of the files: without -K, -U, --inline, --lines, --debuginfod, --max-stack, --kernel-callchains and --user-callchains";
 	else if (cmd->files.paths[PROFILE_PPROF])
 		text = "--diff and --pprof are mutually exclusive";
 	else if (cmd->data_path)

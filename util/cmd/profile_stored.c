@@ -43,12 +43,9 @@ static int parse(struct profile_cmd *cmd, int argc, char **argv, const char **pa
 
 static int check(const struct profile_cmd *cmd)
 {
-	const struct sampler_options *sampling = &cmd->run.sampling;
 	const char *text = NULL;
 
-	if (profile_cmd__is_sampling(cmd) || cmd->prog || cmd->dump_maps || cmd->run.ranges.nr ||
-	    cmd->run.no_bpf || cmd->run.base.interval_count || cmd->run.base.target.no_inherit ||
-	    sampling->with_idle || sampling->attr_map_path)
+	if (profile_cmd__is_sampling(cmd))
 		text = "report reads a file, and samples nothing: without a target, event or time";
 	else if (cmd->max_stack || cmd->only_kernel_chains || cmd->only_user_chains)
 		text = "report prints the stacks of the file: without --max-stack, --kernel-callchains and --user-callchains";
