@@ -57,7 +57,7 @@ static int draw(const struct profile_cmd *cmd, struct flame_tree *tree, const ch
 		.percent_limit = cmd->options.percent_limit,
 	};
 	struct new_file new;
-	int err = new_file__open(&new, path, 0666);
+	int err = new_file__replace(&new, path, 0666);
 
 	if (!err)
 		err = title ? flame_svg__write(new.file, &graph) : -ENOMEM;

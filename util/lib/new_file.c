@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,6 +97,27 @@ int new_file__open(struct new_file *new, const char *path, mode_t mode)
 	if (is_there && S_ISDIR(st.st_mode))
 		return -EISDIR;
 	return is_there && !S_ISREG(st.st_mode) ? open_stream(new) : open_file(new, mode);
+}
+
+int new_file__replace(struct new_file *new, const char *path, mode_t mode)
+{
+	/* The kernel follows no link of somebody else in /tmp (fs.protected_symlinks), so perf does not either. */
+	int fd __cleanup(close_fd) = strcmp(path, "-") ? open(path, O_PATH | O_CLOEXEC) : -1;
+	char *self __cleanup(free_ptr) = xasprintf("/proc/self/fd/%d", fd);
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t len;
+	int err;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return new_file__open(new, path, mode);
+	len = self ? readlink(self, target, sizeof(target) - 1) : -1;
+	if (len > 0)
+		target[len] = '\0';
+	err = new_file__open(new, len > 0 ? target : path, mode);
+	if (!err && !new->is_stream && fchmod(fileno(new->file), st.st_mode & 0777))
+		err = -errno;
+	return err;
 }
 
 /* Link a file of O_TMPFILE to a name. */

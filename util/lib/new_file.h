@@ -26,6 +26,13 @@ struct new_file {
 int new_file__open(struct new_file *new, const char *path, mode_t mode);
 
 /**
+ * new_file__replace() - the same, for a file that takes the place of a previous one
+ *
+ * If that is of perf's user, the new file has its permissions, and is where a link leads to.
+ */
+int new_file__replace(struct new_file *new, const char *path, mode_t mode);
+
+/**
  * new_file__finish() - flush, and give the file its name, which replaces a previous file
  * @old: the previous file gets this name; NULL: it is deleted
  *

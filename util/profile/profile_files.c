@@ -32,7 +32,7 @@ int profile_files__open(struct profile_files *files)
 
 		if (!files->paths[i])
 			continue;
-		err = new_file__open(&files->files[i], files->paths[i], 0666);
+		err = new_file__replace(&files->files[i], files->paths[i], 0666);
 		if (err) {
 			pr_err("cannot write %s: %s", files->paths[i], strerror(-err));
 			return err;
