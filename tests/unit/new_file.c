@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/lib/new_file.h"
@@ -63,6 +64,33 @@ static void replace(const char *path)
 	new_file__close(&new);
 }
 
+/* In place of that of the C library. */
+static int close_error;
+
+int close(int fd)
+{
+	int ret = syscall(SYS_close, fd);
+
+	if (ret || !close_error)
+		return ret;
+	errno = close_error;
+	close_error = 0;
+	return -1;
+}
+
+static void test_an_error_of_closing_leaves_the_previous_file(void **state __unused)
+{
+	struct new_file new;
+
+	make("x", 0644, "old");
+	assert_int_equal(new_file__open(&new, "x", 0666), 0);
+	fputs("new", new.file);
+	close_error = EDQUOT;
+	assert_int_equal(new_file__finish(&new, NULL), -EDQUOT);
+	new_file__close(&new);
+	assert_file("x", 0644, "old");
+}
+
 static void test_a_file_keeps_its_permissions(void **state __unused)
 {
 	umask(022);
@@ -106,6 +134,7 @@ static void test_a_file_of_others_lends_no_permissions(void **state __unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_error_of_closing_leaves_the_previous_file),
 		cmocka_unit_test(test_a_file_keeps_its_permissions),
 		cmocka_unit_test(test_a_link_stays),
 		cmocka_unit_test(test_a_file_of_others_lends_no_permissions),

@@ -146,12 +146,23 @@ static int give_name(struct new_file *new, const char *old)
 	return err;
 }
 
+/* NFS and quotas report some errors of writing only when a descriptor is closed. Return: 0 or -errno. */
+static int close_copy(FILE *file)
+{
+	int fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+
+	return fd < 0 || close(fd) ? -errno : 0;
+}
+
 int new_file__finish(struct new_file *new, const char *old)
 {
+	int err;
+
 	errno = 0;
 	if (fflush(new->file) || ferror(new->file))
 		return errno ? -errno : -EIO;
-	return new->is_stream ? 0 : give_name(new, old);
+	err = close_copy(new->file);
+	return err || new->is_stream ? err : give_name(new, old);
 }
 
 void new_file__close(struct new_file *new)
