@@ -7,6 +7,7 @@
 #include "util/lib/util.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -72,10 +73,11 @@ int diff_maps__provide(const struct bperf_leader *leader)
 void diff_maps__zero(const struct bperf_leader *leader, int slot)
 {
 	int fd __cleanup(close_fd) = bpf_map_get_fd_by_id(leader->registry->diff_ids[slot]);
-	struct bpf_perf_event_value *values;
+	/* The kernel copies values of all CPUs that can ever be there. */
+	int nr_cpus = libbpf_num_possible_cpus();
+	struct bpf_perf_event_value *values = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*values)) : NULL;
 	__u32 key = DIFF_COUNTS;
 
-	values = calloc(leader->nr_cpus, sizeof(*values));
 	/* The kernel takes as much as the map has, whichever map the id names by now. */
 	if (fd >= 0 && values && !leader_parts__check_diff(fd))
 		bpf_map_update_elem(fd, &key, values, BPF_ANY);

@@ -7,6 +7,7 @@
 #include "util/lib/util.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,7 +105,7 @@ int identify__find(const struct attr_key *key, __u32 link_id, int nr_cpus,
 {
 	struct prog_maps maps __cleanup(prog_maps__clear) = {};
 	int table __cleanup(close_fd) = -1;
-	int err, fd;
+	int err, fd, nr_possible;
 
 	err = leader_of(link_id, &maps);
 	if (err)
@@ -112,7 +113,10 @@ int identify__find(const struct attr_key *key, __u32 link_id, int nr_cpus,
 	table = find_map(&maps, BPF_MAP_TYPE_HASH, "perf_shared_v0", 0);
 	if (table >= 0)
 		return from_layout(&maps, table, key, nr_cpus, out);
-	fd = find_map(&maps, BPF_MAP_TYPE_PERF_EVENT_ARRAY, NULL, nr_cpus);
+	/* Linux's perf has an entry for each CPU that can ever be there. */
+	nr_possible = libbpf_num_possible_cpus();
+	fd = nr_possible < 0 ? nr_possible :
+			       find_map(&maps, BPF_MAP_TYPE_PERF_EVENT_ARRAY, NULL, nr_possible);
 	return fd < 0 ? -ENOENT : set_event(out, fd, 0, nr_cpus);
 }
 

@@ -18,14 +18,14 @@ struct prog_maps;
 struct foreign_event {
 	int map_fd; /* a PERF_EVENT_ARRAY; the caller's */
 	__u32 map_id;
-	__u32 first_idx; /* of CPU 0; one entry per possible CPU */
+	__u32 first_idx; /* of CPU 0; one entry for each CPU that its leader counts */
 };
 
 /**
  * identify__find() - the perf events of another leader for an attr
  * @key: as announced
  * @link_id: of its entry
- * @nr_cpus: possible CPUs
+ * @nr_cpus: that are to be read; one that the other leader does not count fails to be read
  *
  * Return: 0; -ENOENT: there is none that is alive and of a known kind; other -errno.
  */
