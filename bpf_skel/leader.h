@@ -13,11 +13,11 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 27
+#define LEADER_LAYOUT 28
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
- * tracepoints and uncore boxes. A slot costs 8 bytes per possible CPU in `events` and 32 in
+ * tracepoints and uncore boxes. A slot costs 8 bytes per CPU in `events` and 32 in
  * `readings`. For a sync, 256 slots are a mask of four words.
  */
 #define MAX_EVENTS 256

@@ -78,7 +78,7 @@ struct reg_pair {
 
 enum leader_map {
 	LEADER_REGISTRY,
-	LEADER_READINGS, /* before the others: its size is the number of possible CPUs */
+	LEADER_READINGS, /* before the others: its size is the number of CPUs */
 	LEADER_EVENTS,
 	LEADER_SHARED,
 	LEADER_CPUS,
@@ -167,12 +167,12 @@ struct reg_sample {
  * a crash between any two leaves it usable (util/bperf/registry.h).
  */
 struct registry {
-	__u32 layout;	       /* LEADER_LAYOUT; 0 until the leader is complete */
-	__u32 size;	       /* sizeof(struct registry) */
-	__u32 nr_cpus;	       /* possible CPUs: rows of `readings`, entries per slot of `events` */
-	__u32 attr_map_id;     /* the attr map that it serves */
-	__u32 link_id;	       /* the link that entries of the attr map name */
-	__u32 hotplug_link_id; /* 0: sessions cannot notice CPUs that come back */
+	__u32 layout;		       /* LEADER_LAYOUT; 0 until the leader is complete */
+	__u32 size;		       /* sizeof(struct registry) */
+	__u32 nr_cpus;		       /* rows of `readings`, entries per slot of `events` */
+	__u32 attr_map_id;	       /* the attr map that it serves */
+	__u32 link_id;		       /* the link that entries of the attr map name */
+	__u32 hotplug_link_id;	       /* 0: sessions cannot notice CPUs that come back */
 	__u32 map_ids[NR_LEADER_MAPS]; /* 0: no session has needed it */
 	__u32 prog_ids[NR_LEADER_PROGS];
 	__u32 task_link_ids[NR_TASK_LINKS]; /* 0: none; held by the sessions that need them */
@@ -184,6 +184,8 @@ struct registry {
 	__u32 nr_scope_sets;	    /* the highest scope set id ever used, plus 1 */
 	__u32 nr_scopes;	    /* the same of scopes */
 	__u32 has_exit_event;	    /* on_exit_event is attached, for as long as the leader lives */
+	__u32 late_cpu; /* the last CPU to come online that has no row; programs write it */
+	__u32 nr_late; /* how often one did; incremented after that. Only a change means something */
 	__u32 pad;
 	__u64 nr_reclaimed;  /* older pool entries have lost their own scope set */
 	__u64 scope_set_gen; /* odd while sums move between scope sets */
@@ -207,7 +209,7 @@ struct registry {
 /* Value of `perf_shared_v0`, frozen for all layouts: the place of an attr's perf events. */
 struct shared_event {
 	__u32 map_id;	 /* a PERF_EVENT_ARRAY */
-	__u32 first_idx; /* index of CPU 0 in it; one entry per possible CPU */
+	__u32 first_idx; /* index of CPU 0 in it; one entry for each CPU that its leader counts */
 };
 
 #ifndef __bpf__

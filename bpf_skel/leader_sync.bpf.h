@@ -4,6 +4,7 @@
 
 /* Part of leader.bpf.c, not a header: reading the rows of whole CPUs, in syncs and at hotplug. */
 #include "leader_cpu.bpf.h"
+#include "leader_registry.bpf.h"
 
 /* The events of each CPU, as of its last sync. on_sync writes it, user space reads it. */
 struct {
@@ -129,6 +130,19 @@ static void go(struct sync *sync)
 		state->gap_ns += sync->gap_ns;
 }
 
+/* Tell the sessions that a CPU is there which no row is for. The kernel lets CPUs come one at a time. */
+static __always_inline void note_late(__u32 *cpu)
+{
+	__u32 zero = 0;
+	struct registry *reg = bpf_map_lookup_elem(&registry, &zero);
+
+	if (!reg)
+		return;
+	*(volatile __u32 *)&reg->late_cpu = *cpu;
+	__sync_fetch_and_add(&reg->nr_late, 1);
+	wake_sessions(cpu);
+}
+
 /*
  * Run before each step of a CPU that comes or goes, on that CPU. While the CPU goes, read its
  * events. While it comes, wake the sessions, which open new events.
@@ -145,8 +159,13 @@ int on_hotplug(struct bpf_raw_tracepoint_args *ctx)
 		.mask = {-1, -1, -1, -1},
 	};
 
-	if (ctx->args[0] != cpu || !sync.row || !sync.state)
+	if (ctx->args[0] != cpu)
 		return 0;
+	if (!sync.row || !sync.state) {
+		if (now + 1 == target)
+			note_late(&cpu);
+		return 0;
+	}
 	if (target < now)
 		go(&sync);
 	else

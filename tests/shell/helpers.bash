@@ -196,6 +196,23 @@ in_range() {
 	}'
 }
 
+# nr_cpus : print how many CPUs a new leader has room for
+nr_cpus() {
+	echo $(($(sed 's/.*[-,]//' /sys/devices/system/cpu/present) + 1))
+}
+
+# make_sysfs CPUS POSSIBLE : make $sysfs, for SYSFS_PATH: the machine's, but only these CPUs are there and could be
+make_sysfs() {
+	local entry
+	sysfs=$BATS_TEST_TMPDIR/sys
+	mkdir -p "$sysfs/devices/system/cpu"
+	for entry in /sys/*; do
+		[ "$entry" = /sys/devices ] || ln -sfn "$entry" "$sysfs/"
+	done
+	echo "$1" | tee "$sysfs/devices/system/cpu/online" >"$sysfs/devices/system/cpu/present"
+	echo "$2" >"$sysfs/devices/system/cpu/possible"
+}
+
 # nr_sessions : print how many sessions share events through this test's map
 nr_sessions() {
 	perf bperf list --bpf-attr-map "$ATTR_MAP" | sed -n 's/^\([0-9]*\) sessions\{0,1\} shares\{0,1\} .*/\1/p'

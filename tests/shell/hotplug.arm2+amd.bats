@@ -127,6 +127,36 @@ few=60
 	[ "$(grep -c '^CPU' "$T/out")" = 1 ]
 }
 
+@test "a CPU that comes online and for which the leader has no room is reported, once by each session that needs it" {
+	local late="CPU 1 was added after the first session began" name
+	set_cpu1 0
+	# It is one that was added later: the session that makes the leader has a sysfs without it.
+	make_sysfs 0 0
+	SYSFS_PATH=$sysfs start_run cpus -a -A -e page-faults
+	start_run cpu0 -C 0 -e page-faults
+	start_run tasks -p $$ -e page-faults
+	start_run cgroups -a --for-each-cgroup / -e page-faults
+	background "$T/profile.err" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -o "$T/profile"
+	wait_for is_listed $!
+	set_cpu1 1
+	for name in cpus tasks cgroups profile; do
+		wait_for grep -q "$late" "$T/$name.err"
+	done
+	set_cpu1 0
+	set_cpu1 1
+	# Nothing on it is counted, nor added to another one.
+	on1 300
+	kill -INT "${jobs_started[@]}"
+	wait "${jobs_started[@]}" || :
+	for name in cpus tasks cgroups; do
+		diff - "$T/$name.err" <<<"perf stat: $late: it is not counted until all sessions have ended"
+	done
+	[ "$(grep -cx "perf profile: $late: it is not sampled until all sessions have ended" "$T/profile.err")" = 1 ]
+	[ ! -s "$T/cpu0.err" ]
+	[ "$(grep -c ^CPU "$T/cpus.csv")" = 1 ]
+	wait_for no_leader_objects
+}
+
 @test "tasks on a CPU that came back have the same counts as with plain events" {
 	background "$T/gang" taskset -c 1 "$WORKLOADS/gang" 3 30000 20
 	gang=$!

@@ -52,11 +52,11 @@ carries() {
 	done | jq -s '[.[] | select(.name == "carries")]'
 }
 
-# cpu_bytes NAME : the bytes of a session's maps for each possible CPU, with one perf event. The rest of a
+# cpu_bytes NAME : the bytes of a session's maps for each CPU, with one perf event. The rest of a
 # page behind a map is not counted: on machines with many CPUs it is nothing.
 cpu_bytes() {
 	{ maps "$1" && chunks "$1" && carries "$1"; } | jq -s add |
-		jq --argjson nr "$(getconf _NPROCESSORS_CONF)" --argjson event "$(perf_event_bytes)" '
+		jq --argjson nr "$(nr_cpus)" --argjson event "$(perf_event_bytes)" '
 		[.[] | select(.type == "array" and .max_entries == $nr) | .bytes_value] as $tables |
 		[.[] | select(.name == "events") | 8 * .max_entries / $nr] as $pointers |
 		($tables + $pointers + [$event] | add)'
@@ -92,6 +92,29 @@ without_tasks() {
 	[ "$(carries tasks | jq length)" = 1 ]
 	in_range "$(cpu_bytes tasks)" 30000 40000
 	finish more tasks cpus
+	wait_for no_leader
+}
+
+# sizes NAME... : the numbers of entries of all arrays with one of these names, each once
+sizes() {
+	jq -c --arg names "$*" '[.[] | select(.name | IN($names | split(" ")[])) | .max_entries] | unique'
+}
+
+@test "CPUs that could be added take no memory" {
+	local nr
+	nr=$(nr_cpus)
+	make_sysfs "$(cat /sys/devices/system/cpu/online)" 0-239
+	echo "0-$((nr - 1))" >"$sysfs/devices/system/cpu/present"
+	export SYSFS_PATH=$sysfs
+	window cpus --bpf-counters -a -A -e page-faults
+	window tasks --bpf-counters -e page-faults sleep infinity
+	{ maps tasks && chunks tasks; } >&2
+	[ "$(maps tasks | sizes cpus readings task_slices)" = "[$nr]" ]
+	[ "$(maps tasks | sizes events)" = "[$((256 * nr))]" ]
+	[ "$(chunks tasks | sizes sums)" = "[$nr]" ]
+	finish tasks cpus
+	# A CPU that is not there has no row.
+	[ "$(grep -c ^CPU "$T/cpus.out")" = "$(nproc --all)" ]
 	wait_for no_leader
 }
 
@@ -131,7 +154,7 @@ without_tasks() {
 	make_top
 	mkdir "$top/w"
 	# As many as there would be, of 4 MB. Without a limit they take 50 MB.
-	PERF_TEST_READY_BYTES=$((4 * 1024 * 1024 * $(getconf _NPROCESSORS_CONF) / 256)) \
+	PERF_TEST_READY_BYTES=$((4 * 1024 * 1024 * $(nr_cpus) / 256)) \
 		window follows --bpf-counters -a -I 100000 --for-each-cgroup "glob:$name/w*" \
 		-e page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
 	in_range $(($(chunks follows | jq length) * $(chunks follows | jq '.[0].bytes_value') * 256)) 4000000 8000000
@@ -146,7 +169,7 @@ private_bytes() {
 
 @test "1,000 cgroups with 16 events take less than 320 MB on 256 CPUs, the kernel's memory and the session's" {
 	local events list nr one all private slope kernel
-	nr=$(getconf _NPROCESSORS_CONF)
+	nr=$(nr_cpus)
 	[ "$(nproc)" = "$nr" ] && [ "$nr" -gt 1 ] || skip_or_fail "one CPU, or some are offline"
 	make_top
 	mkdir "$top"/{1..1000}
@@ -184,7 +207,7 @@ late() {
 
 @test "cgroups that come while a session counts take as little memory as those at its start" {
 	local events late one nr
-	nr=$(getconf _NPROCESSORS_CONF)
+	nr=$(nr_cpus)
 	[ "$(nproc)" = "$nr" ] && [ "$nr" -gt 1 ] || skip_or_fail "one CPU, or some are offline"
 	make_top
 	mkdir "$top/1"

@@ -219,7 +219,8 @@ usage() {
 	local sysfs=$BATS_TEST_TMPDIR/sys
 	mkdir -p "$sysfs/devices/system/cpu"
 	echo 0 >"$sysfs/devices/system/cpu/online"
-	echo 0-2,7 >"$sysfs/devices/system/cpu/possible"
+	echo 0-2,7 >"$sysfs/devices/system/cpu/present"
+	echo 0-15 >"$sysfs/devices/system/cpu/possible"
 	SYSFS_PATH=$sysfs refused 1 perf stat -e cs -C 1 true <<-EOF
 	Error:
 	No supported events found.

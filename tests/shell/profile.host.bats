@@ -904,7 +904,7 @@ takers_are() {
 	background "$T/err" bash -c 'exec perf profile --bpf-attr-map "$0" -a -e cpu-clock -F 1000 --timeout 200 >"$1"' \
 		"$ATTR_MAP" "$T/report"
 	report=$!
-	wait_for slots_are "0 1 1 1000000$(printf ' 1000000%.0s' $(seq 2 "$(getconf _NPROCESSORS_CONF)"))"
+	wait_for slots_are "0 1 1 1000000$(printf ' 1000000%.0s' $(seq 2 "$(nr_cpus)"))"
 	wait_for no_sessions
 	# It waits, and has not ended.
 	wait_for grep -q pipe "/proc/$report/wchan"

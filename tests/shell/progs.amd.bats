@@ -26,6 +26,25 @@ on_both() {
 	nothing_attached
 }
 
+@test "executions on a CPU for which the leader has no room are missing, with a warning" {
+	# It was added later: the session that makes the leader has a sysfs without CPU 1.
+	make_sysfs 0 0
+	SYSFS_PATH=$sysfs start_run small -a -e page-faults
+	counting all -b "$(id loop)" -e bpf_runs,cpu-clock
+	a=$run_pid
+	counting one -b "$(id loop)" -C 0 -e bpf_runs,cpu-clock
+	b=$run_pid
+	on_both
+	end_run $a INT 130
+	end_run $b INT 130
+	diff - "$T/all.err" <<-'END'
+		perf stat: CPU 1 was added after the first session began: it is not counted until all sessions have ended
+	END
+	[ ! -s "$T/one.err" ]
+	is_equal "$(field bpf_runs 1 "$T/all.csv")" 100
+	is_equal "$(field bpf_runs 1 "$T/one.csv")" 100
+}
+
 @test "a socket has a count if the program ran on only one of its CPUs" {
 	prog_stat -b "$(id loop)" --per-socket -x, -o "$T/out" -e cpu-clock,bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 40 10 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sample_slots PATH [CPU|needs|takers|busy]: print a line for each slot of sampling that is taken, of the leader of the attr map at PATH: the
- * number of the slot, its class, how many sessions use it, and the rate of its event on each possible CPU (0: none).
+ * number of the slot, its class, how many sessions use it, and the rate of its event on each CPU (0: none).
  * With a CPU, print the generation of its event on that CPU instead (0: none). With the word needs, print that of all
  * its takers: a sum of SAMPLE_NEEDS_*; with takers, how many these are. With busy, print nothing, and keep CPU 0 from
  * syncs for good.
@@ -21,13 +21,14 @@ static void *sample_map(const struct registry *reg, enum sample_map map, size_t 
 
 int main(int argc, char **argv)
 {
-	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	const struct sample_plan *plan;
 	const struct registry *reg;
 	struct sample_cpu *cpus;
+	__u32 nr_cpus;
 
 	usage_unless(argc == 2 || argc == 3, "PATH [CPU|needs|takers|busy]");
 	reg = find_leader(argv[1]);
+	nr_cpus = reg->nr_cpus;
 	plan = sample_map(reg, SAMPLE_PLAN, sizeof(*plan));
 	cpus = sample_map(reg, SAMPLE_CPUS, nr_cpus * sizeof(*cpus));
 	if (argc == 3 && !strcmp(argv[2], "busy")) {
@@ -52,7 +53,7 @@ int main(int argc, char **argv)
 			continue;
 		}
 		printf("%d %u %d", slot, of->class, __builtin_popcountll(of->users));
-		for (long cpu = 0; cpu < nr_cpus; cpu++)
+		for (__u32 cpu = 0; cpu < nr_cpus; cpu++)
 			printf(" %llu", cpus[cpu].slot[slot].base.rate);
 		putchar('\n');
 	}

@@ -61,7 +61,11 @@ const struct registry *bperf_leader__registry(const struct bperf_leader *leader)
 /** bperf_leader__scope_tables() - the tables of scopes and their sums, borrowed */
 const struct scope_tables *bperf_leader__scope_tables(const struct bperf_leader *leader);
 
-/** bperf_leader__nr_cpus() - the number of possible CPUs */
+/**
+ * bperf_leader__nr_cpus() - the number of CPUs that the leader can count: those with smaller numbers
+ *
+ * A CPU that was added later may have a larger one: see util/bperf/late_cpus.h.
+ */
 int bperf_leader__nr_cpus(const struct bperf_leader *leader);
 
 /** bperf_leader__seq() - the sequence count of a CPU's sums, odd while they change */

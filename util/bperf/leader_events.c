@@ -41,12 +41,15 @@
 static void note_absence(const struct leader_opening *opening, int first, int nr)
 {
 	const struct bperf_leader *leader = opening->leader;
-	struct cpumap *online = opening->cpus->nr < leader->nr_cpus ? cpumap__online() : NULL;
+	const struct cpumap *cpus = opening->cpus;
+	int last = leader->nr_cpus - 1;
+	bool has_all = cpus->nr > last && cpus->cpu[last] == last;
+	struct cpumap *online = has_all ? NULL : cpumap__online();
 
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
 		leader_slots__set_absent(leader, first, nr, cpu,
 					 online && cpumap__has(online, cpu) &&
-						 !cpumap__has(opening->cpus, cpu));
+						 !cpumap__has(cpus, cpu));
 	cpumap__delete(online);
 }
 

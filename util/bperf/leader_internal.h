@@ -21,7 +21,7 @@ struct wakeup_ring {
 
 struct bperf_leader {
 	struct registry *registry; /* mapped; see util/bperf/registry.h */
-	int nr_cpus;		   /* possible ones */
+	int nr_cpus;		   /* the highest that was present when it was made, plus 1 */
 	int link_fd;
 	int hotplug_link_fd;
 	int map_fds[NR_LEADER_MAPS];
@@ -38,6 +38,7 @@ struct bperf_leader {
 	int dead_session;
 	__u32 dead_token;
 	__u32 nr_looked_at; /* slots, by leader_announce__some() */
+	__u32 nr_late;	    /* of the registry, as of the last late_cpus__next() */
 
 	/* for util/bperf/leader_wakeup.c */
 	struct wakeup_ring wakeups;

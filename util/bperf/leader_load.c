@@ -152,12 +152,13 @@ static int make(struct bperf_leader *leader)
 
 int leader_load__new(struct attr_map *attr_map, struct bperf_leader **out)
 {
-	struct cpumap *possible = cpumap__possible();
-	struct bperf_leader *made = possible ? bperf_leader__new(attr_map) : NULL;
+	/* A virtual machine may have room for hundreds more. */
+	struct cpumap *present = cpumap__present();
+	struct bperf_leader *made = present ? bperf_leader__new(attr_map) : NULL;
 	int err;
 
 	if (made) {
-		made->nr_cpus = cpumap__max(possible) + 1;
+		made->nr_cpus = cpumap__max(present) + 1;
 		err = make(made);
 	} else {
 		err = -errno;
@@ -165,6 +166,6 @@ int leader_load__new(struct attr_map *attr_map, struct bperf_leader **out)
 	if (!err)
 		err = record_and_join(attr_map, made, out);
 	bperf_leader__delete(made);
-	cpumap__delete(possible);
+	cpumap__delete(present);
 	return err;
 }

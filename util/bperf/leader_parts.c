@@ -21,7 +21,7 @@ struct part {
 	__u32 key_size;
 	__u32 value_size;
 	__u32 max_entries;
-	bool is_per_cpu; /* so many times the possible CPUs */
+	bool is_per_cpu; /* so many times the CPUs */
 	__u32 flags;
 };
 

@@ -39,7 +39,7 @@ const char *leader_parts__name(enum leader_map map);
  * leader_parts__new() - make a map of the leader
  * leader_parts__new_chunk() - make a map of zeroed cells; SUM_CELLS: for the map of sums
  * leader_parts__new_diff() - make a map that followers read, for the map of differences
- * @nr_cpus: possible CPUs
+ * @nr_cpus: that the leader can count
  *
  * Return: a descriptor, owned by the caller, or -errno.
  */
@@ -49,7 +49,7 @@ int leader_parts__new_diff(void);
 
 /**
  * leader_parts__check() - whether a map is what this layout has in that place
- * @nr_cpus: LEADER_READINGS sets it to the number of possible CPUs, the others compare with it
+ * @nr_cpus: LEADER_READINGS sets it, the others compare with it
  *
  * Return: 0; -EPROTO: it is not; other -errno.
  */

@@ -5,6 +5,7 @@
 #include "util/bperf/attr_map.h"
 #include "util/bperf/foreign_followers.h"
 #include "util/bperf/foreign_watch.h"
+#include "util/bperf/late_cpus.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_slots.h"
 #include "util/bperf/leader_wakeup.h"
@@ -13,8 +14,10 @@
 #include "util/counter/bperf_open.h"
 #include "util/counter/bperf_read.h"
 #include "util/event/evlist.h"
+#include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/target/target.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -91,6 +94,59 @@ static int open_wakeups(struct bperf *bperf)
 	if (!err && foreign_followers__is_wanted(bperf->leader))
 		return set_timer(bperf, RETRY_NS);
 	return err || !bperf->has_foreign ? err : set_timer(bperf, WATCH_NS);
+}
+
+/* --- CPUs that the leader has no room for --- */
+
+static bool wants_cpu(const struct bperf *bperf, int cpu)
+{
+	const struct counter_plan *plan = bperf->base.plan;
+	struct evsel *evsel;
+	int i;
+
+	if (!plan->target->cpu_list)
+		return true;
+	evlist__for_each(plan->evlist, evsel, i) {
+		if (evsel->counter == &bperf->base && cpumap__has(evsel->cpus, cpu))
+			return true;
+	}
+	return false;
+}
+
+static void warn_late(struct bperf *bperf, int cpu)
+{
+	char *why __cleanup(free_ptr) = late_cpus__text(cpu);
+
+	if (!bperf->has_late)
+		pr_warn("%s: it is not counted until all sessions have ended",
+			why ? why : strerror(ENOMEM));
+	bperf->has_late = true;
+}
+
+/* Warn if one has come since the session joined. */
+static void look_for_late(struct bperf *bperf)
+{
+	int cpu = late_cpus__next(bperf->leader);
+
+	if (cpu >= 0 && wants_cpu(bperf, cpu))
+		warn_late(bperf, cpu);
+}
+
+/* Return: as open(), for one that is there already. */
+static int check_late(struct bperf *bperf)
+{
+	struct cpumap *late = late_cpus__online(bperf->leader);
+	int cpu = -1;
+
+	for (int i = 0; late && cpu < 0 && i < late->nr; i++)
+		cpu = wants_cpu(bperf, late->cpu[i]) ? late->cpu[i] : -1;
+	cpumap__delete(late);
+	if (cpu < 0)
+		return 0;
+	if (!bperf__is_only_shared(bperf))
+		return bperf__leave_for_room(bperf, late_cpus__text(cpu));
+	warn_late(bperf, cpu);
+	return 0;
 }
 
 /* --- joining --- */
@@ -178,6 +234,8 @@ static int bperf__open(struct counter *self)
 		err = bperf->leader ? unpark(bperf, otherwise) : join(bperf, otherwise);
 	if (err)
 		counter__refused(self, NULL, -err);
+	if (!err)
+		err = check_late(bperf);
 	if (!err)
 		err = bperf__open_events(bperf);
 	/* Foreign followers are looked for without the lock: they get the new events, or serving ends. */
@@ -324,6 +382,7 @@ static void bperf__handle_wakeup(struct counter *self)
 	int err = 0;
 
 	epoll_wait(bperf->wakeup_fd, events, ARRAY_SIZE(events), 0);
+	look_for_late(bperf);
 	if (read(bperf->timer_fd, &nr, sizeof(nr)) > 0 && bperf->has_foreign)
 		err = foreign_watch__look(bperf->leader);
 	if (!err)
@@ -365,6 +424,8 @@ static void end_counting(struct bperf *bperf)
 		if (evsel->counter == &bperf->base && evsel->priv)
 			report_errors(evsel);
 	}
+	if (bperf->leader)
+		look_for_late(bperf);
 	evlist__for_each(bperf->base.plan->evlist, evsel, i) {
 		if (evsel->counter != &bperf->base)
 			continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Count shared events on whole CPUs. */
+#include "util/bperf/leader.h"
 #include "util/bperf/leader_events.h"
 #include "util/bperf/leader_sync.h"
 #include "util/counter/bperf_internal.h"
@@ -53,24 +54,33 @@ static bool is_used(const struct bpf_counter *base, int cpu)
 	return false;
 }
 
+/* CPUs that could be added, or were added late, are as those that are offline. */
+static void leave_out_rest(const struct bpf_counter *base, int nr_cpus)
+{
+	struct evsel *evsel;
+	int i;
+
+	evlist__for_each(base->bperf->base.plan->evlist, evsel, i) {
+		for (int c = 0; bpf_counter__has(base, evsel) && c < evsel->cpus->nr; c++)
+			evsel->counts->offline[c] = evsel->cpus->cpu[c] >= nr_cpus;
+	}
+}
+
 static int cpu__open(struct bpf_counter *base)
 {
 	struct cpu_counter *self = (struct cpu_counter *)base;
-	struct cpumap *possible = cpumap__possible();
-	int *list, nr = 0;
+	int nr_cpus = bperf_leader__nr_cpus(base->bperf->leader), nr = 0;
+	int *list = calloc(nr_cpus, sizeof(*list));
 
-	if (!possible)
-		return -errno;
-	list = calloc(possible->nr, sizeof(*list));
-	for (int c = 0; list && c < possible->nr; c++) {
-		if (is_used(base, possible->cpu[c]))
-			list[nr++] = possible->cpu[c];
+	for (int cpu = 0; list && cpu < nr_cpus; cpu++) {
+		if (is_used(base, cpu))
+			list[nr++] = cpu;
 	}
+	leave_out_rest(base, nr_cpus);
 	self->cpus = list ? cpumap__new(list, nr) : NULL;
 	self->gaps = self->cpus ? calloc(self->cpus->nr, sizeof(*self->gaps)) : NULL;
 	self->sharing = calloc(base->bperf->base.plan->evlist->nr, sizeof(*self->sharing));
 	free(list);
-	cpumap__delete(possible);
 	return self->cpus && self->gaps && self->sharing ? 0 : -ENOMEM;
 }
 

@@ -37,6 +37,7 @@ struct bperf {
 	int timer_fd;	  /* ticks while foreign events are read, or a lock is tried again */
 	bool has_foreign; /* events of other leaders are read, too */
 	bool is_enabled;  /* any event counts */
+	bool has_late;	  /* has warned about a CPU that the leader has no room for */
 	bool gives_up;	  /* leaves like one that was killed: it could not get a lock */
 };
 

@@ -444,8 +444,11 @@ struct counts_values bperf_progs__event(const struct bperf_progs *progs, int tar
 					int event)
 {
 	const struct counted_prog *prog = &progs->prog[target];
-	const struct sum *sum = &prog->cpus[cpu].sum[prog->column[event]];
+	const struct sum *sum;
 
+	if (cpu >= progs->nr_cpus)
+		return (struct counts_values){};
+	sum = &prog->cpus[cpu].sum[prog->column[event]];
 	return (struct counts_values){
 		.value = sum->counter,
 		.enabled_ns = sum->enabled_ns,
@@ -455,8 +458,11 @@ struct counts_values bperf_progs__event(const struct bperf_progs *progs, int tar
 
 __u64 bperf_progs__runs(const struct bperf_progs *progs, int target, int cpu, bool exact)
 {
-	const struct prog_cpu *state = &progs->prog[target].cpus[cpu];
+	const struct prog_cpu *state;
 
+	if (cpu >= progs->nr_cpus)
+		return 0;
+	state = &progs->prog[target].cpus[cpu];
 	return exact ? state->runs - state->preempted - state->unmeasured : state->runs;
 }
 

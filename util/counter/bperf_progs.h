@@ -65,7 +65,7 @@ void bperf_progs__delete(struct bperf_progs *progs);
 /** bperf_progs__read() - copy what has been counted since the pairs exist */
 void bperf_progs__read(struct bperf_progs *progs);
 
-/** bperf_progs__event() - of one event (as in @slots), at the last read */
+/** bperf_progs__event() - of one event (as in @slots), at the last read; zeros if the leader cannot count the CPU */
 struct counts_values bperf_progs__event(const struct bperf_progs *progs, int target, int cpu,
 					int event);
 

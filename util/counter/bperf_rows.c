@@ -133,6 +133,8 @@ int bperf_rows__read(struct bperf_rows *scopes)
 struct counts_values bperf_rows__reading(const struct bperf_rows *scopes, int event, int row,
 					 int cpu)
 {
+	if (!scopes->is_summed && cpu >= scopes->nr_columns)
+		return (struct counts_values){};
 	return *total_at(scopes, row, event, cpu);
 }
 

@@ -71,7 +71,10 @@ void bperf_rows__drop(struct bperf_rows *scopes, int row);
 /** bperf_rows__read() - sum up the scopes since they were made; 0 or -errno */
 int bperf_rows__read(struct bperf_rows *scopes);
 
-/** bperf_rows__reading() - the sum of one event and row at the last read; @cpu: ignored if they are summed */
+/**
+ * bperf_rows__reading() - the sum of one event and row at the last read
+ * @cpu: ignored if they are summed; one that the leader cannot count has zeros
+ */
 struct counts_values bperf_rows__reading(const struct bperf_rows *scopes, int event, int row,
 					 int cpu);
 

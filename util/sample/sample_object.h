@@ -21,7 +21,7 @@ struct sample_object {
 	int sync_fd; /* on_sample_sync */
 	int map_fds[NR_SAMPLE_MAPS];
 	struct sample_plan *plan; /* mapped, as is the next */
-	struct sample_cpu *cpus;  /* one per possible CPU */
+	struct sample_cpu *cpus;  /* one per CPU of the leader */
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include "util/bperf/attr_map.h"
 #include "util/bperf/crash_point.h"
+#include "util/bperf/late_cpus.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_tasks.h"
 #include "util/bperf/leader_wakeup.h"
@@ -12,6 +13,7 @@
 #include "util/event/open_error.h"
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
+#include "util/host/cpumap.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/sample/sample_absent.h"
@@ -50,6 +52,34 @@ static int leave_for(const struct sampler *sampler, char *why)
 	pr_warn("%s: %s", why ? why : strerror(ENOMEM), sampler->options.otherwise);
 	free(why);
 	return SAMPLE_OTHERWISE;
+}
+
+/* --- CPUs that the leader has no room for --- */
+
+/* Return: 0, or SAMPLE_OTHERWISE for one that is there already. */
+static int check_late(const struct sampler *sampler)
+{
+	struct cpumap *late = late_cpus__online(sampler->leader);
+	int cpu = -1;
+
+	for (int i = 0; late && cpu < 0 && i < late->nr; i++)
+		cpu = sample_sync__has(sampler, late->cpu[i]) ? late->cpu[i] : -1;
+	cpumap__delete(late);
+	return cpu < 0 ? 0 : leave_for(sampler, late_cpus__text(cpu));
+}
+
+/* Warn if one has come since the session joined. */
+static void look_for_late(struct sampler *sampler)
+{
+	int cpu = late_cpus__next(sampler->leader);
+	char *why __cleanup(free_ptr) = NULL;
+
+	if (cpu < 0 || !sample_sync__has(sampler, cpu) || sampler->has_late)
+		return;
+	sampler->has_late = true;
+	why = late_cpus__text(cpu);
+	pr_warn("%s: it is not sampled until all sessions have ended",
+		why ? why : strerror(ENOMEM));
 }
 
 /* --- joining --- */
@@ -413,6 +443,8 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	capability__raise();
 	err = join(sampler);
 	if (!err)
+		err = check_late(sampler);
+	if (!err)
 		err = open_wakeups(sampler);
 	if (!err)
 		err = open_all(sampler);
@@ -552,6 +584,7 @@ void sampler__handle_wakeup(struct sampler *sampler)
 
 	if (epoll_wait(sampler->wakeup_fd, &event, 1, 0) <= 0)
 		return;
+	look_for_late(sampler);
 	capability__raise();
 	(void)leader_wakeup__see(sampler->leader); /* others also make room */
 	/* The holder of the lock does it, or the next collection. */
@@ -631,6 +664,7 @@ bool sampler__try_leave(struct sampler *sampler)
 
 static void leave(struct sampler *sampler)
 {
+	look_for_late(sampler);
 	report_missed(sampler);
 	/* Without the lock the next session does it, once our token is gone. */
 	if (sampler->gives_up)

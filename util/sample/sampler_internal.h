@@ -43,7 +43,7 @@ struct sampler {
 	bool has_object;
 	int number; /* of the sampler; -1: none */
 	int table_fd;
-	struct sample_table *tables; /* one per possible CPU */
+	struct sample_table *tables; /* one per CPU of the leader */
 	struct sample_singles singles;
 	struct sampled_event *events;
 	int nr_events;
@@ -59,6 +59,7 @@ struct sampler {
 	uint64_t *heads;	  /* per CPU: of the store of stacks then */
 	struct byte_buffer taken; /* rows of a collection, with their stacks */
 	int wakeup_fd;		  /* epoll: wakeups by the leader's programs */
+	bool has_late;		  /* it has warned about a CPU that the leader has no room for */
 	bool gives_up;		  /* it waited in vain for a lock */
 	bool has_reported;	  /* switches that were missed */
 	bool has_left;		  /* nothing is left to give up */

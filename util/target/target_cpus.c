@@ -9,15 +9,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* "CPU 8 is offline" or "CPUs 8-11 are offline"; "there is no CPU 8" if none of them is possible here. */
+/* "CPU 8 is offline" or "CPUs 8-11 are offline"; "there is no CPU 8" if none of them is there. */
 static char *offline_text(const struct cpumap *offline)
 {
 	char *list __cleanup(free_ptr) = cpumap__str(offline);
-	struct cpumap *possible = cpumap__possible();
-	struct cpumap *both = possible ? cpumap__and(offline, possible) : NULL;
+	struct cpumap *present = cpumap__present();
+	struct cpumap *both = present ? cpumap__and(offline, present) : NULL;
 	bool is_absent = both && !both->nr;
 
-	cpumap__delete(possible);
+	cpumap__delete(present);
 	cpumap__delete(both);
 	if (!list)
 		return NULL;
