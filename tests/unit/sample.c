@@ -33,7 +33,7 @@ static struct sample_plan *new_plan(enum sample_class class)
 
 static void use(struct sample_plan *plan, int sampler, uint64_t rate)
 {
-	plan->slot[1].users |= 1ULL << sampler;
+	plan->slot[1].takers |= 1ULL << sampler;
 	plan->sampler[sampler].rate[1] = rate;
 }
 
@@ -62,8 +62,38 @@ static void the_highest_frequency_counts(void **state)
 	use(plan, 3, 99);
 	use(plan, 4, 997);
 	assert_int_equal(sample_rate__needed(plan, 1, 0), 997);
-	plan->slot[1].users = 1ULL << 3;
+	plan->slot[1].takers = 1ULL << 3;
 	assert_int_equal(sample_rate__needed(plan, 1, 0), 99);
+	free(plan);
+}
+
+/* Others leave out a session that stays at one collection while they look often enough. */
+static void a_session_that_stops_collecting_does_not_count(void **state)
+{
+	struct sample_plan *plan = new_plan(SAMPLE_CLASS_PERIOD);
+	struct sample_sleepers sleepers = {};
+
+	(void)state;
+	use(plan, 0, 1000);
+	use(plan, 1, 100);
+	plan->sampler[0].token = plan->sampler[1].token = 7;
+	for (int i = 0; i < SLEEPER_LOOKS; i++) {
+		sample_sleepers__wake(plan, 0);
+		sample_sleepers__find(&sleepers, plan);
+		assert_int_equal(sample_rate__needed(plan, 1, 0), 100);
+	}
+	/* Another session in its place begins anew. */
+	plan->sampler[1].token = 8;
+	sample_sleepers__wake(plan, 0);
+	sample_sleepers__find(&sleepers, plan);
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 100);
+	for (int i = 0; i < SLEEPER_LOOKS; i++) {
+		sample_sleepers__wake(plan, 0);
+		sample_sleepers__find(&sleepers, plan);
+	}
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 1000);
+	sample_sleepers__wake(plan, 1);
+	assert_int_equal(sample_rate__needed(plan, 1, 0), 100);
 	free(plan);
 }
 
@@ -100,7 +130,7 @@ static void the_fastest_session_of_each_slot_fills_the_stores(void **state)
 	/* another slot, by frequency */
 	use_event(plan, 2, SAMPLE_CLASS_FREQ, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS,
 		  SAMPLE_NEEDS_KERNEL_STACK);
-	plan->slot[2].users = 1;
+	plan->slot[2].takers = 1;
 	plan->sampler[0].rate[2] = 2000;
 	assert_int_equal(sample_rate__words_per_ms(plan), 258 + 258);
 	/* without stacks nothing */
@@ -509,6 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shortest_period_of_a_cpu_counts),
 		cmocka_unit_test(the_highest_frequency_counts),
+		cmocka_unit_test(a_session_that_stops_collecting_does_not_count),
 		cmocka_unit_test(the_fastest_session_of_each_slot_fills_the_stores),
 		cmocka_unit_test(cycles_have_the_period_of_the_fastest_cpu),
 		cmocka_unit_test(clocks_and_cycles_have_periods),

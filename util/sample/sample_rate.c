@@ -162,7 +162,7 @@ uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		uint64_t rate = plan->sampler[i].rate[slot];
 
-		if (!(drivers(plan, of) >> i & 1) || !samples_cpu(&plan->sampler[i], cpu))
+		if (!(drivers(plan, of) >> i & 1) || !rate || !samples_cpu(&plan->sampler[i], cpu))
 			continue;
 		if (!needed || (of->class == SAMPLE_CLASS_PERIOD ? rate < needed : rate > needed))
 			needed = rate;
@@ -180,7 +180,7 @@ static double fastest(const struct sample_plan *plan, int slot)
 	memcpy(&attr, of->key.bytes, sizeof(attr));
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		uint64_t rate = plan->sampler[i].rate[slot];
-		double one = drivers(plan, of) >> i & 1 ?
+		double one = drivers(plan, of) >> i & 1 && rate ?
 				     sample_rate__per_ms(of->class, &attr, rate) :
 				     0;
 
