@@ -356,6 +356,20 @@ is_nobodys() {
 	done
 }
 
+@test "a process that ran before and ends soon has names" {
+	local way
+	for way in '--bpf -p' '--no-bpf -p' '--bpf -a' '--no-bpf -a'; do
+		background "$T/out" blend 100000000
+		wait_for grep -qx blend "/proc/$!/comm"
+		[ "${way#* }" = -a ] || way="$way $!"
+		# perf collects within a second, and at its end.
+		# shellcheck disable=SC2086
+		profile $way -F 1000 -s comm,sym -j -- sh -c 'ran 0.2 $0; kill $0; while [ -e /proc/$0/exe ]; do :; done' $! >"$T/json"
+		jq -s -e 'any(.[]; .comm == "blend" and .sym == "blend_b")' "$T/json"
+		jq -s -e 'all(.[]; .comm != "blend" or (.sym | startswith("[anon]") | not))' "$T/json"
+	done
+}
+
 @test "a program that was deleted, in a mount namespace of its own, has names" {
 	require_commands unshare
 	cp "$WORKLOADS/blend" "$T/gone"

@@ -24,12 +24,14 @@
 #include "util/host/proc_stat.h"
 #include "util/lib/byte_buffer.h"
 #include "util/lib/util.h"
+#include "util/profile/early_maps.h"
 #include "util/symbol/map_events.h"
 #include "util/symbol/maps.h"
 #include "util/symbol/process_table.h"
 #include "util/symbol/symbol_process.h"
 #include "util/symbol/symbol_table.h"
 #include "util/symbol/symbols.h"
+#include "util/target/target.h"
 
 /* --- mappings --- */
 
@@ -695,16 +697,17 @@ int known_function(int x)
 	return x + 1;
 }
 
-static struct process_key self(void)
+static struct process_key key_of(pid_t pid)
 {
 	struct proc_stat stat;
 
-	assert_int_equal(proc_stat__read(getpid(), &stat), 0);
-	return (struct process_key){
-		.pid = getpid(),
-		.start_ns = stat.start_ns + 5,
-		.comm = "symbols",
-	};
+	assert_int_equal(proc_stat__read(pid, &stat), 0);
+	return (struct process_key){.pid = pid, .start_ns = stat.start_ns + 5, .comm = "symbols"};
+}
+
+static struct process_key self(void)
+{
+	return key_of(getpid());
 }
 
 static struct place_name name_of(struct symbols *symbols, const struct process_key *key,
@@ -1043,6 +1046,128 @@ static void test_a_process_that_ended_has_names_by_records(void **state __unused
 	symbols__delete(symbols);
 }
 
+/* Return: a child that waits for its end. */
+static pid_t waiting_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		alarm(60); /* if a test fails */
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_processes_that_ran_before_have_names_after_their_end(void **state __unused)
+{
+	const pid_t pids[] = {waiting_child(), waiting_child(), waiting_child()};
+	char *listed = xasprintf("%d,%d", pids[0], pids[1]);
+	const struct target target = {.pid_list = listed};
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct early_maps maps = {};
+
+	assert_int_equal(early_maps__begin(&maps, &target), 0);
+	/* One at a time without time. */
+	assert_int_equal(early_maps__read(&maps, symbols, 0), 0);
+	assert_int_equal(maps.nr_read, 1);
+	assert_int_equal(early_maps__read(&maps, symbols, 60 * NSEC_PER_SEC), 0);
+	assert_int_equal(maps.nr_read, 2);
+	assert_int_equal(early_maps__read(&maps, symbols, 60 * NSEC_PER_SEC), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		const struct process_key key = key_of(pids[i]);
+
+		end_child(pids[i]);
+		/* The third one was not listed. */
+		assert_int_equal(
+			name_at(symbols, &key, (uintptr_t)known_function, false).is_unknown, i > 1);
+	}
+	early_maps__clear(&maps);
+	symbols__delete(symbols);
+	free(listed);
+}
+
+static void test_a_command_has_no_processes_before_it_begins(void **state __unused)
+{
+	const struct target target = {.argc = 1};
+	struct early_maps maps = {};
+
+	assert_int_equal(early_maps__begin(&maps, &target), 0);
+	assert_int_equal(maps.pids.nr, 0);
+}
+
+/* Map the code of this program once more, from a copy that is then removed. Return: where known_function() is. */
+static uint64_t map_deleted_copy(void)
+{
+	char path[] = "/tmp/perf-unit-XXXXXX", *maps = read_file("/proc/self/maps", NULL);
+	uint64_t address = (uintptr_t)known_function;
+	const char *next = maps;
+	struct map_line line;
+	size_t len;
+	char *text, *code;
+	int fd = mkstemp(path);
+
+	while (!map_line__parse(next, &line, &next) || line.end <= address)
+		;
+	text = read_file("/proc/self/exe", &len);
+	assert_int_equal(write(fd, text, len), len);
+	code = mmap(NULL, line.end - line.start, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+		    line.offset);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	unlink(path);
+	close(fd);
+	free(maps);
+	free(text);
+	return (uintptr_t)code + (address - line.start);
+}
+
+static void test_a_file_is_opened_by_the_process_that_was_sampled(void **state __unused)
+{
+	struct process_key key = self(), ended = self();
+	uint64_t address;
+	struct symbols *symbols;
+
+	if (geteuid())
+		skip(); /* others may not open a mapping of a file that is gone */
+	address = map_deleted_copy();
+	symbols = symbols__new(SYMBOLS_NAMES);
+	assert_true(symbols__process(symbols, &key) >= 0);
+	ended.pid = waiting_child();
+	ended.start_ns = 0;
+	assert_true(symbols__process(symbols, &ended) >= 0);
+	end_child(ended.pid);
+	assert_string_equal(name_at(symbols, &key, address, false).name, "known_function");
+	symbols__delete(symbols);
+}
+
+static void test_a_pid_of_a_process_that_was_read_early_is_used_again(void **state __unused)
+{
+	struct process_key late, early = {.exec_id = EXEC_ID_LATEST};
+	struct process_table table = {};
+
+	assert_int_equal(process_table__begin(&table), 0);
+	early.pid = waiting_child();
+	late = key_of(early.pid);
+	assert_true(process_table__find(&table, &early) >= 0);
+	end_child(early.pid);
+	early.start_ns = late.start_ns;
+	late.start_ns += NSEC_PER_SEC;
+	assert_int_equal(
+		process_table__forked(&table, late.pid, PARENT, late.start_ns + NSEC_PER_MSEC), 0);
+	assert_int_equal(process_table__renamed(&table, late.pid, late.comm, true), 0);
+	map(&table, late.pid, 0x1000, "/bin/late");
+	assert_string_equal(image_at(&table, &late, 0x1010), "/bin/late");
+	assert_string_equal(image_at(&table, &early, 0x1010), "[anon]");
+	assert_string_equal(image_at(&table, &late, 0x1010), "/bin/late");
+	process_table__clear(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1081,6 +1206,10 @@ int main(void)
 		cmocka_unit_test(test_the_kernels_functions_have_names_or_addresses),
 		cmocka_unit_test(test_places_of_one_function_share_its_number),
 		cmocka_unit_test(test_a_process_that_ended_has_names_by_records),
+		cmocka_unit_test(test_processes_that_ran_before_have_names_after_their_end),
+		cmocka_unit_test(test_a_command_has_no_processes_before_it_begins),
+		cmocka_unit_test(test_a_pid_of_a_process_that_was_read_early_is_used_again),
+		cmocka_unit_test(test_a_file_is_opened_by_the_process_that_was_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

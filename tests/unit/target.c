@@ -7,11 +7,15 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "said.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/target/pid_list.h"
 #include "util/target/target.h"
 
 static char *const argv[] = {(char *)"true", NULL};
@@ -103,9 +107,58 @@ static void tasks_are_told_from_cpus(void **state)
 	assert_false(target__has_task(&cpus) || target__is_attached(&cpus));
 }
 
+static bool has(const struct pid_list *list, pid_t pid)
+{
+	for (int i = 0; i < list->nr; i++) {
+		if (list->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static void test_processes_of_a_target_are_listed(void **state __unused)
+{
+	const struct target listed = {.pid_list = "7,8"}, everybody = {.system_wide = true};
+	struct pid_list list = {};
+
+	assert_int_equal(pid_list__find(&list, &listed), 0);
+	assert_int_equal(list.nr, 2);
+	assert_true(has(&list, 7) && has(&list, 8));
+	pid_list__clear(&list);
+	assert_int_equal(pid_list__find(&list, &everybody), 0);
+	assert_true(has(&list, getpid()) && has(&list, 1));
+	pid_list__clear(&list);
+}
+
+static void *list_own_process(void *ctx)
+{
+	char *tid = xasprintf("%d", (int)gettid());
+	const struct target target = {.tid_list = tid};
+	int err = pid_list__find(ctx, &target);
+
+	free(tid);
+	return err ? NULL : ctx;
+}
+
+static void test_a_thread_stands_for_its_process(void **state __unused)
+{
+	struct pid_list list = {};
+	pthread_t thread;
+	void *ret;
+
+	assert_int_equal(pthread_create(&thread, NULL, list_own_process, &list), 0);
+	assert_int_equal(pthread_join(thread, &ret), 0);
+	assert_ptr_equal(ret, &list);
+	assert_int_equal(list.nr, 1);
+	assert_int_equal(list.pids[0], getpid());
+	pid_list__clear(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_processes_of_a_target_are_listed),
+		cmocka_unit_test(test_a_thread_stands_for_its_process),
 		cmocka_unit_test(contradicting_options_have_one_winner),
 		cmocka_unit_test(per_thread_needs_known_threads),
 		cmocka_unit_test(tasks_are_told_from_cpus),

@@ -7,10 +7,10 @@
 #include "util/symbol/kernel_names.h"
 #include "util/symbol/symbol_ranges.h"
 #include "util/symbol/symbols.h"
+#include "util/target/pid_list.h"
 #include "util/target/target.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,50 +95,6 @@ int profile_ranges__find_kernel(struct profile_ranges *ranges, const struct symb
 
 /* --- processes --- */
 
-struct pids {
-	pid_t *list;
-	int nr;
-};
-
-static int add_pid(struct pids *pids, pid_t pid)
-{
-	pid_t *added = array__add(pids->list, pids->nr);
-
-	if (!added)
-		return -ENOMEM;
-	*added = pid;
-	return 0;
-}
-
-static int add_listed(struct pids *pids, const char *text)
-{
-	int err = 0;
-
-	while (*text && !err) {
-		char *end;
-
-		err = add_pid(pids, strtol(text, &end, 10));
-		text = end + (*end == ',');
-		if (*end && *end != ',')
-			break;
-	}
-	return err;
-}
-
-static int add_all(struct pids *pids)
-{
-	DIR *dir = opendir(procfs_root());
-	int err = 0;
-
-	for (struct dirent *entry; dir && !err && (entry = readdir(dir));) {
-		if (isdigit((unsigned char)*entry->d_name))
-			err = add_pid(pids, atoi(entry->d_name));
-	}
-	if (dir)
-		closedir(dir);
-	return err;
-}
-
 const char *profile_ranges__colon(const char *text)
 {
 	for (const char *at = text; (at = strchr(at, ':')); at += 2) {
@@ -150,12 +106,12 @@ const char *profile_ranges__colon(const char *text)
 
 /* A name alone is that of a file, or of a function in any file of the target. */
 static int find_name(struct profile_ranges *ranges, const struct symbols *symbols,
-		     const struct pids *pids, const char *text, bool is_everybody)
+		     const struct pid_list *pids, const char *text, bool is_everybody)
 {
 	const char *colon = profile_ranges__colon(text);
 	char *file __cleanup(free_ptr) = strndup(text, colon ? colon - text : (int)strlen(text));
 	struct process_code code = {
-		.pids = pids->list,
+		.pids = pids->pids,
 		.nr_pids = pids->nr,
 		.file = file,
 		.function = colon ? colon + 1 : NULL,
@@ -189,7 +145,7 @@ static int report_missing(const struct symbols *symbols, const char *text, bool 
 }
 
 static int find_user(struct profile_ranges *ranges, const struct symbols *symbols,
-		     const struct pids *pids, bool is_everybody, pid_t workload)
+		     const struct pid_list *pids, bool is_everybody, pid_t workload)
 {
 	for (int i = 0; i < ranges->nr; i++) {
 		const char *text = ranges->names[i].text;
@@ -210,15 +166,13 @@ static int find_user(struct profile_ranges *ranges, const struct symbols *symbol
 int profile_ranges__find_user(struct profile_ranges *ranges, const struct symbols *symbols,
 			      const struct target *target, pid_t workload)
 {
-	const char *listed = target->pid_list ? target->pid_list : target->tid_list;
-	struct pids pids = {};
+	struct pid_list pids = {};
 	int err;
 
-	err = workload ? add_pid(&pids, workload) :
-	      listed   ? add_listed(&pids, listed) :
-			 add_all(&pids);
+	err = workload ? pid_list__add(&pids, workload) : pid_list__find(&pids, target);
 	if (!err)
-		err = find_user(ranges, symbols, &pids, !workload && !listed, workload);
-	free(pids.list);
+		err = find_user(ranges, symbols, &pids, !workload && !target__is_attached(target),
+				workload);
+	pid_list__clear(&pids);
 	return err;
 }

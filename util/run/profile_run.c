@@ -28,6 +28,10 @@
 
 /* --- collecting --- */
 
+/* The time for mappings of processes that ran before: some 2,000 at the beginning, the others a few at a time. */
+#define FIRST_MAPS_NS (200 * NSEC_PER_MSEC)
+#define MORE_MAPS_NS  (10 * NSEC_PER_MSEC)
+
 /* Execs up to now are known before the first entry tells which of them were sampled. */
 static int expect_entry(void *ctx, const struct sample_entry *entry)
 {
@@ -65,6 +69,8 @@ static int collect(struct profile_run *run)
 	run->look_at_ns = 0;
 	if (!err)
 		err = symbols__update(run->symbols);
+	if (!err)
+		err = early_maps__read(&run->early_maps, run->symbols, MORE_MAPS_NS);
 	if (!err)
 		err = symbols__forget_ended(run->symbols);
 	return err;
@@ -480,6 +486,16 @@ static int finish(struct profile_run *run, struct stat_pass *pass)
 	return report(run, &round);
 }
 
+/* New mappings are followed by now. */
+static int read_maps(struct profile_run *run)
+{
+	int err = run->samples.no_user ? 0 : early_maps__begin(&run->early_maps, &run->base.target);
+
+	if (!err)
+		err = symbols__update(run->symbols);
+	return err ? err : early_maps__read(&run->early_maps, run->symbols, FIRST_MAPS_NS);
+}
+
 static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 {
 	int err;
@@ -492,6 +508,8 @@ static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 		err = open_source(run);
 	if (!err)
 		err = set_ranges(run, pass);
+	if (!err)
+		err = read_maps(run);
 	if (!err)
 		err = stat_pass__watch_tasks(pass);
 	if (!err)
@@ -582,6 +600,7 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	if (err && err != -EINTR && err != -EPIPE && msg__nr_errors() == nr_errors)
 		report_failure(&run->base.target, err);
 	stat_pass__release_tasks(&pass);
+	early_maps__clear(&run->early_maps);
 	free(run->accounts);
 	free(run->old_accounts);
 	cpumap__delete(run->cpus);

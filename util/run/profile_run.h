@@ -4,6 +4,7 @@
 
 /* The life of one perf profile: start the workload, sample, collect, hand over reports. */
 
+#include "util/profile/early_maps.h"
 #include "util/profile/profile_ranges.h"
 #include "util/profile/samples.h"
 #include "util/run/stat_run.h"
@@ -51,6 +52,7 @@ struct profile_run {
 	/* Set while it runs. */
 	struct cpumap *cpus; /* -C: those that are online */
 	struct sample_source *source;
+	struct early_maps early_maps;
 	struct sample_account *accounts;     /* of each event, of the round */
 	struct sample_account *old_accounts; /* up to the round */
 	uint64_t look_at_ns, old_round_ns;

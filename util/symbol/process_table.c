@@ -207,14 +207,23 @@ static struct process *add_process(struct process_table *table, pid_t pid)
 
 /* --- /proc --- */
 
-static bool is_that_process(const struct process *process)
+/* Return: a time in clock ticks. */
+static uint64_t ticks(uint64_t ns)
 {
-	uint64_t tick_ns = proc_stat__ticks_ns(1);
+	return ns / proc_stat__ticks_ns(1);
+}
+
+/* @tick: receives the start of the process that has the pid now */
+static bool is_that_process(const struct process *process, uint64_t *tick)
+{
 	struct proc_stat stat;
 
 	if (proc_stat__read(process->pid, &stat))
 		return false;
-	return !process->start_ns || process->start_ns / tick_ns == stat.start_ns / tick_ns;
+	*tick = ticks(stat.start_ns);
+	if (process->start_tick)
+		return process->start_tick == *tick;
+	return !process->start_ns || ticks(process->start_ns) == *tick;
 }
 
 /* Return: whether a mapping is of a file that can be opened by its path, other than memory of the kernel's files. */
@@ -289,20 +298,22 @@ static int read_maps(struct process_table *table, struct process *process)
 	char *path __cleanup(free_ptr) = xasprintf("%s/%d/maps", procfs_root(), process->pid);
 	char *text __cleanup(free_ptr) = NULL;
 	struct maps *maps;
+	uint64_t tick;
 	int err;
 
 	if (!path)
 		return -ENOMEM;
 	/* Try once: a process that has ended does not return. */
 	generation->is_read = true;
-	if (!is_that_process(process) || !(text = read_file(path, NULL)) || !*text)
+	if (!is_that_process(process, &tick) || !(text = read_file(path, NULL)) || !*text)
 		return 0;
 	maps = maps__new();
 	if (!maps)
 		return -ENOMEM;
 	err = parse_maps(table, process->pid, text, &maps);
 	/* It may have ended, and its pid have another owner, while the file was read. */
-	if (err || !is_that_process(process)) {
+	process->start_tick = tick;
+	if (err || !is_that_process(process, &tick)) {
 		maps__put(maps);
 		return err;
 	}
@@ -419,9 +430,10 @@ static void mark_ended(struct process_table *table)
 {
 	for (int i = 0; i < table->nr; i++) {
 		struct process *process = &table->processes[i];
+		uint64_t tick;
 
 		process->has_ended =
-			newest(table, process->pid) != process || !is_that_process(process);
+			newest(table, process->pid) != process || !is_that_process(process, &tick);
 	}
 }
 
@@ -465,6 +477,14 @@ int process_table__forget_ended(struct process_table *table)
 
 /* --- samples --- */
 
+/* The kernel notes the start before it reports the fork. */
+static bool may_have_started(const struct process *process, uint64_t start_ns)
+{
+	if (process->start_ns || (process->start_tick && process->start_tick != ticks(start_ns)))
+		return false;
+	return !process->fork_ns || process->fork_ns >= start_ns;
+}
+
 /* Return: the process of a pid that started then; NULL: none that is known */
 static struct process *find_started(struct process_table *table, pid_t pid, uint64_t start_ns)
 {
@@ -475,8 +495,8 @@ static struct process *find_started(struct process_table *table, pid_t pid, uint
 	for (; process; process = process->older < 0 ? NULL : &table->processes[process->older]) {
 		if (process->start_ns == start_ns)
 			return process;
-		/* The kernel notes the start before it reports the fork: take the first fork after it. */
-		if (!process->start_ns && (!process->fork_ns || process->fork_ns >= start_ns))
+		/* Take the first fork after the start. */
+		if (may_have_started(process, start_ns))
 			found = process;
 	}
 	/* One that nobody saw fork is older than all that were seen. */

@@ -35,8 +35,9 @@ struct identified {
 
 struct process {
 	pid_t pid;
-	uint64_t start_ns; /* CLOCK_BOOTTIME, as in samples; 0: not known yet */
-	uint64_t fork_ns;  /* of the fork's record; 0: none */
+	uint64_t start_ns;   /* CLOCK_BOOTTIME, as in samples; 0: not known yet */
+	uint64_t start_tick; /* the same in clock ticks, as /proc has it; 0: not read */
+	uint64_t fork_ns;    /* of the fork's record; 0: none */
 	struct generation *generations;
 	int nr_generations;
 	int64_t first_exec_id; /* of the first generation; -1: not known */

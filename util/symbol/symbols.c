@@ -213,6 +213,22 @@ static void open_images(struct symbols *symbols, int image)
 		open_early(symbols, &symbols->processes.images[jit_dump]);
 }
 
+/* The process that mapped a file last may have ended, but the sampled one may still be there. */
+static void open_of_sampled(struct symbols *symbols, int process, const struct process_key *key,
+			    uint64_t address)
+{
+	const struct map_range *range =
+		process_table__range(&symbols->processes, process, key, address);
+	struct image *image = range ? &symbols->processes.images[range->image] : NULL;
+
+	if (!image || image->fd >= 0)
+		return;
+	image->user.pid = key->pid;
+	image->user.start = range->start;
+	image->user.end = range->end;
+	open_early(symbols, image);
+}
+
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
 		   uint64_t address, bool is_kernel, bool is_return)
 {
@@ -227,8 +243,11 @@ int symbols__place(struct symbols *symbols, int process, const struct process_ke
 			return place.image;
 	}
 	nr = place_table__add(&symbols->places, &place, &is_new);
-	if (nr >= 0 && is_new)
-		open_images(symbols, place.image);
+	if (nr < 0 || !is_new)
+		return nr;
+	open_images(symbols, place.image);
+	if (!is_kernel)
+		open_of_sampled(symbols, process, key, address);
 	return nr;
 }
 
