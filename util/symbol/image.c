@@ -129,7 +129,7 @@ static int open_file(struct image *image)
 	return fd < 0 ? open_marked(image, fd) : fd;
 }
 
-/* Our own is the same as that of every process of 64 bits. Those of 32 bits have another one, below 4 GiB. */
+/* Our own is the same as that of every process of 64 bits. Processes of 32 bits have another one, below 4 GiB. */
 static int open_vdso(const struct image *image)
 {
 	const ElfW(Ehdr) *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);

@@ -53,8 +53,8 @@ const char *image__name(const struct image *image);
 /**
  * image__open() - open the file, without trusting its path
  *
- * Tries the mapping of a process, then the path in the root directory of that process, then our own, and at last the
- * same with " (deleted)" behind it, which then belongs to the path.
+ * Tries the mapping of a process, then the path in the root directory of that process, then our own. At last it
+ * tries the path with " (deleted)" behind it, which becomes the image's path if it is right.
  * A file that has another inode is refused, as is anything but a regular file. A perf map must belong
  * to the user of its process, or to root.
  * Return: 0, also if it is open; -errno, and the next call tries again.

@@ -14,7 +14,7 @@ struct map_range {
 	int image; /* number of the file; the owner of the maps gives it a meaning. -1: none */
 };
 
-/* Those with a file, sorted, without overlaps. Shared by processes after a fork. */
+/* Only mappings with a file, sorted, without overlaps. Shared by processes after a fork. */
 struct maps {
 	int refs;
 	int nr, cap;

@@ -534,8 +534,8 @@ static int find_named(const struct process *process, const struct process_key *k
 
 /*
  * Samples number execs from the kernel's start of the process, records only those that were seen. The name
- * tells which is which. If several generations have it, take the latest: a sample of a later exec corrects that,
- * since its number leads behind the last generation, or to one of another name.
+ * tells which is which. If several generations have it, take the latest. A sample of a later exec corrects that:
+ * its number leads behind the last generation, or to one of another name.
  */
 static void number_generations(struct process *process, const struct process_key *key)
 {
