@@ -31,7 +31,6 @@ const volatile struct {
 	bool weighs_count; /* samples weigh what the event counted since the last one */
 	bool skips_user;   /* samples of user mode are only noted */
 	bool skips_kernel;
-	bool is_interruptible; /* its samples run with interrupts on, so that a sync can come in between */
 } own;
 
 /* The sampling events, at slot * nr_cpus + CPU. */
@@ -528,16 +527,8 @@ static __always_inline void take_from(struct bpf_perf_event_data *ctx, struct sa
 		give(&sample);
 }
 
-/* The verifier removes the writes where nothing can interrupt the sample. */
-static __always_inline void set_busy(struct sample_cpu *here, __u32 busy)
-{
-	barrier();
-	if (own.is_interruptible)
-		*(volatile __u32 *)&here->busy = busy;
-	barrier();
-}
-
-static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps,
+					bool is_interruptible)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS;
 	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
@@ -546,28 +537,52 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	if (!here)
 		return;
 	there = &here->slot[slot];
-	set_busy(here, 1);
-	if (there->base.gen == own.gen || (sees_gaps && is_in_gap(ctx, there)))
-		take_from(ctx, here, there, slot, cpu);
-	set_busy(here, 0);
+	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
+		return;
+	if (is_interruptible)
+		*(volatile __u32 *)&here->busy = 1;
+	barrier();
+	take_from(ctx, here, there, slot, cpu);
+	barrier();
+	if (is_interruptible)
+		*(volatile __u32 *)&here->busy = 0;
+}
+
+/* In place of the others where programs can see throttling. */
+static __always_inline int take_with_gaps(struct bpf_perf_event_data *ctx, bool is_interruptible)
+{
+	/* First, while no registers are in use. */
+	if (is_throttled(ctx))
+		begin_gap(ctx);
+	take_sample(ctx, true, is_interruptible);
+	return 0;
 }
 
 SEC("?" SECTION_SAMPLE)
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	take_sample(ctx, false);
+	take_sample(ctx, false, false);
 	return 0;
 }
 
-/* In its place where programs can see throttling. */
 SEC("?" SECTION_SAMPLE)
 int on_sample_gaps(struct bpf_perf_event_data *ctx)
 {
-	/* First, while no registers are in use. */
-	if (is_throttled(ctx))
-		begin_gap(ctx);
-	take_sample(ctx, true);
+	return take_with_gaps(ctx, false);
+}
+
+/* Samples of software events but clocks, and of breakpoints: interrupts are on, so that a sync can come in between. */
+SEC("?" SECTION_SAMPLE)
+int on_soft_sample(struct bpf_perf_event_data *ctx)
+{
+	take_sample(ctx, false, true);
 	return 0;
+}
+
+SEC("?" SECTION_SAMPLE)
+int on_soft_gaps(struct bpf_perf_event_data *ctx)
+{
+	return take_with_gaps(ctx, true);
 }
 
 /* --- syncs --- */

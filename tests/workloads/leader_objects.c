@@ -12,8 +12,9 @@
 
 #define MAX_MAPS 512 /* a leader of 250 events has 263 */
 
-static const char *const progs[] = {"on_switch",      "on_sync",	"on_sample",
-				    "on_sample_gaps", "on_sample_sync", NULL};
+static const char *const progs[] = {
+	"on_switch",	  "on_sync",	  "on_sample",	    "on_sample_gaps",
+	"on_soft_sample", "on_soft_gaps", "on_sample_sync", NULL};
 static const char *const maps[] = {"registry",	   "readings",	  "perf_shared_v0", "perf_run",
 				   "sample_b.bss", "sample_cpus", "perf_samples",   NULL};
 static const char *const links[] = {"sched_process_hang", NULL};

@@ -289,10 +289,6 @@ static void set_special(struct sample_bpf *skel, const struct sample_slot *slot)
 	} else if (attr.type == PERF_TYPE_SOFTWARE) {
 		skel->rodata->own.weighs_count = slot->class == SAMPLE_CLASS_FREQ;
 	}
-	/* Clocks sample in the interrupt of a timer, and hardware in one of its own. */
-	skel->rodata->own.is_interruptible =
-		(attr.type == PERF_TYPE_SOFTWARE && !perf_event__is_clock(&attr)) ||
-		attr.type == PERF_TYPE_BREAKPOINT;
 	skel->rodata->own.is_special = skel->rodata->own.skips_user ||
 				       skel->rodata->own.skips_kernel ||
 				       skel->rodata->own.weighs_count;
@@ -318,6 +314,24 @@ static int run_sync(const struct sample_object *object, struct bpf_test_run_opts
 	return -EBUSY;
 }
 
+/* Clocks sample in the interrupt of a timer, and hardware in one of its own. */
+static bool is_interruptible(const struct sample_slot *slot)
+{
+	struct perf_event_attr attr;
+
+	memcpy(&attr, slot->key.bytes, sizeof(attr));
+	return attr.type == PERF_TYPE_BREAKPOINT ||
+	       (attr.type == PERF_TYPE_SOFTWARE && !perf_event__is_clock(&attr));
+}
+
+static struct bpf_program *choose_prog(const struct sample_bpf *skel,
+				       const struct sample_slot *slot, bool sees_gaps)
+{
+	if (is_interruptible(slot))
+		return sees_gaps ? skel->progs.on_soft_gaps : skel->progs.on_soft_sample;
+	return sees_gaps ? skel->progs.on_sample_gaps : skel->progs.on_sample;
+}
+
 int sample_object__load_prog(const struct sample_object *object, int slot, uint32_t gen)
 {
 	const struct kernel_btf *types;
@@ -330,7 +344,7 @@ int sample_object__load_prog(const struct sample_object *object, int slot, uint3
 		err = open_skel(&skel);
 	if (err)
 		return err;
-	prog = types->kernel_context_id ? skel->progs.on_sample_gaps : skel->progs.on_sample;
+	prog = choose_prog(skel, &object->plan->slot[slot], types->kernel_context_id);
 	skel->rodata->nr_cpus = object->nr_cpus;
 	skel->rodata->own.slot = slot;
 	skel->rodata->own.gen = gen;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/target/workload.h"
 
+#include "util/lib/array.h"
 #include "util/lib/end_signals.h"
 #include "util/lib/util.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,32 +16,79 @@
 #include <sys/syscall.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Maximum wait for the command to end after our SIGTERM. */
 #define TERM_WAIT_MS 200
 /* Polling period for the end without a pidfd. */
 #define POLL_MS 50
 
+/* Descriptors that the command inherits, in their order: those that perf got itself. All others end at exec. */
+static struct {
+	int *fds;
+	int nr;
+	bool is_known;
+} inherited;
+
+static int compare_fds(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Without /proc nothing is shared, so there is nothing that a child must not hold. */
+static int find_inherited(void)
+{
+	DIR *dir = inherited.is_known ? NULL : opendir("/proc/self/fd");
+	struct dirent *entry;
+	int err = 0;
+
+	while (dir && !err && (entry = readdir(dir))) {
+		int fd = atoi(entry->d_name), *added;
+
+		if (*entry->d_name == '.' || fcntl(fd, F_GETFD) & FD_CLOEXEC)
+			continue;
+		added = array__add(inherited.fds, inherited.nr);
+		if (added)
+			*added = fd;
+		else
+			err = -ENOMEM;
+	}
+	if (!dir)
+		return 0;
+	closedir(dir);
+	if (err)
+		return err;
+	qsort(inherited.fds, inherited.nr, sizeof(*inherited.fds), compare_fds);
+	inherited.is_known = true;
+	return 0;
+}
+
 /*
  * In the child: close what exec would close, except two. The child can wait for long. Stopped, it would keep the
- * locks of a dead perf, and the map by which others see that perf lives. Without /proc nothing is shared.
- * It may allocate memory: perf has one thread when it forks.
+ * locks of a dead perf, and the map by which others see that perf lives.
  */
-static void close_inherited(int go_fd, int err_fd)
+static void close_others(int go_fd, int err_fd)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
+	const int first = go_fd < err_fd ? go_fd : err_fd, last = go_fd < err_fd ? err_fd : go_fd;
+	int next = 0, at = 0;
 
-	while (dir && (entry = readdir(dir))) {
-		int fd = atoi(entry->d_name);
+	if (!inherited.is_known)
+		return;
+	for (;;) {
+		int keep = at < inherited.nr ? inherited.fds[at] : INT_MAX;
 
-		if (*entry->d_name == '.' || fd == go_fd || fd == err_fd || fd == dirfd(dir))
-			continue;
-		if (fcntl(fd, F_GETFD) & FD_CLOEXEC)
-			close(fd);
+		if (first >= next && first < keep)
+			keep = first;
+		else if (last >= next && last < keep)
+			keep = last;
+		else
+			at++;
+		if (keep > next)
+			(void)close_range(next, keep == INT_MAX ? ~0U : (unsigned int)keep - 1, 0);
+		if (keep == INT_MAX)
+			return;
+		next = keep + 1;
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* In the child: wait for the byte, then execute the command. Uses only functions safe after fork(). */
@@ -67,6 +116,9 @@ int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
 
 	memset(workload, 0, sizeof(*workload));
 	workload->go_fd = workload->err_fd = workload->pid_fd = -1;
+	err = find_inherited();
+	if (err)
+		return err;
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	if (pipe2(fail, O_CLOEXEC)) {
@@ -87,7 +139,7 @@ int workload__fork(struct workload *workload, char *const *argv, bool to_stderr)
 		close(fail[0]);
 		if (to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 			_exit(1);
-		close_inherited(go[0], fail[1]);
+		close_others(go[0], fail[1]);
 		errno = 0;
 		run_child(argv, go[0], fail[1]);
 	}
