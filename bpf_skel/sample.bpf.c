@@ -539,13 +539,15 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	there = &here->slot[slot];
 	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
 		return;
-	if (is_interruptible)
+	if (is_interruptible) {
 		*(volatile __u32 *)&here->busy = 1;
-	barrier();
+		barrier();
+	}
 	take_from(ctx, here, there, slot, cpu);
-	barrier();
-	if (is_interruptible)
+	if (is_interruptible) {
+		barrier();
 		*(volatile __u32 *)&here->busy = 0;
+	}
 }
 
 /* In place of the others where programs can see throttling. */

@@ -232,8 +232,6 @@ struct sampler_place {
 	__u32 session;	   /* its number */
 	__u32 needs;	   /* SAMPLE_NEEDS_* */
 	__u32 has_records; /* it may have a map in sample_records. Written first, reset last */
-	__u32 turns;	   /* its collections; only the session itself writes it */
-	__u32 pad;
 	__u64 rate[MAX_SAMPLE_SLOTS];		/* period, or frequency, by the slot's class */
 	__u64 other_cpus[MAX_SAMPLE_CPUS / 64]; /* CPUs that it does not sample */
 };
@@ -268,13 +266,15 @@ struct sample_plan {
 	__u64 of_tasks;	  /* bit per sampler: it samples the tasks of its scopes */
 	__u64 of_cgroups; /* the same of cgroups */
 	__u64 of_ranges;  /* bit per sampler: only instructions in its ranges */
-	__u64 sleepers;	  /* the same: it has not collected for long, so its rates do not count */
 	struct sample_slot slot[MAX_SAMPLE_SLOTS];
 	struct sampler_place sampler[MAX_SAMPLERS];
 	__u32 gen; /* of the last program that was loaded */
 	__u32 pad;
 	struct sample_ranges ranges;
 	__u8 sampler_of[MAX_SESSIONS]; /* a session's sampler plus 1; 0: it does not sample */
+	/* Behind all that programs read: their offsets cost instructions. */
+	__u64 sleepers; /* bit per sampler: it has not collected for long, so its rates do not count */
+	__u32 turns[MAX_SAMPLERS]; /* collections of each; only the session itself writes its own */
 };
 
 /* Operations of on_sample_sync, in this order. */

@@ -32,7 +32,7 @@ elsewhere() {
 	# shellcheck disable=SC2016 # the inner shell's
 	elsewhere sh -ec 'perf stat --bpf-counters -a -x, --log-fd 4 -e page-faults "$1" 600
 		mountpoint -q /sys/fs/bpf
-		[ "$(find /sys/fs/bpf -mindepth 1 ! -name "*.debug" | wc -l)" = 4 ]
+		[ "$(find /sys/fs/bpf -mindepth 1 ! -name "*.debug" | wc -l)" = 5 ]
 		perf bperf list' sh "$WORKLOADS/faults" 4>"$T/out" >"$T/list"
 	in_range "$(field page-faults 1 "$T/out")" 600 100000000
 	grep -q '^no events are shared through /sys/fs/bpf/' "$T/list"
@@ -79,7 +79,7 @@ elsewhere() {
 	wait $run || :
 	# besides what some kernels put into every BPF file system
 	[ "$(find "$T/bpf" -mindepth 1 ! -name '*.debug' -printf '%f\n' | sed 's/^leader_[0-9]*$/leader/' |
-		sort | xargs)" = "leader map map_lock tasks" ]
+		sort | xargs)" = "in_use leader map map_lock tasks" ]
 }
 
 @test "sessions in two mount namespaces share through one BPF file system" {

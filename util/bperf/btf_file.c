@@ -6,14 +6,22 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int btf_file__write(const struct btf *btf, const char *name)
 {
 	__u32 size = 0;
 	const void *data = btf__raw_data(btf, &size);
-	int fd = data ? memfd_create(name, MFD_CLOEXEC) : -1, err = 0;
+	struct rlimit limit;
+	int fd, err = 0;
 
+	if (!data)
+		return -ENOMEM;
+	/* The kernel would send SIGXFSZ. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size)
+		return -EFBIG;
+	fd = memfd_create(name, MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (write(fd, data, size) != (ssize_t)size)

@@ -486,7 +486,10 @@ int kernel_btf__read(const char *file, struct kernel_btf *btf)
 		/* The one came later than the other. Only then look further. */
 		btf->exits_late = btf->irq_save_id && exits_late(&blob, found[TRACE_EXIT].type);
 		btf->types_fd = write_types(&blob, found);
-		err = btf->types_fd < 0 ? btf->types_fd : 0;
+		err = btf->types_fd == -ENOMEM ? -ENOMEM : 0;
+		/* Files of this size are forbidden: libbpf then reads all types. */
+		if (btf->types_fd < 0)
+			btf->types_fd = -1;
 	}
 	if (blob.memory)
 		munmap(blob.memory, blob.room);

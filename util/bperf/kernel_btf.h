@@ -24,7 +24,7 @@ struct kernel_btf {
 	__u32 irq_restore_id;
 	__u32 kernel_context_id; /* of the function that turns a context into the kernel's; 0: none (before Linux 6.2) */
 	bool exits_late; /* sched_process_exit is right before perf_event_exit_task() (Linux 6.16) */
-	int types_fd;	 /* a file with BTF of the fields that programs read; -1: none */
+	int types_fd; /* a file with BTF of the fields that programs read; -1: none, since a limit forbids it */
 };
 
 /**

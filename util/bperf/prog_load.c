@@ -33,7 +33,8 @@ static int drop_verbose(enum libbpf_print_level level, const char *fmt, va_list 
  * libbpf looks for functions of the kernel by their names, in all of the kernel's types. So these
  * handlers do it, by what kernel_btf.h found: right before a program is loaded.
  */
-static struct kernel_btf kernel = {.types_fd = -1};
+static struct kernel_btf kernel;
+static bool has_types;
 
 static void replace_call(struct bpf_insn *insn, __u32 function_id)
 {
@@ -105,10 +106,11 @@ void prog_load__begin(void)
 
 int prog_load__types(const struct kernel_btf **types)
 {
-	int err = kernel.types_fd < 0 ? kernel_btf__read(KERNEL_BTF, &kernel) : 0;
+	int err = has_types ? 0 : kernel_btf__read(KERNEL_BTF, &kernel);
 
 	if (err)
 		kernel_btf__close(&kernel);
+	has_types = !err;
 	*types = &kernel;
 	return err;
 }
@@ -119,7 +121,9 @@ int prog_load__set_types(struct bpf_object_open_opts *opts)
 	const struct kernel_btf *types;
 	int err = prog_load__types(&types);
 
+	if (err || types->types_fd < 0)
+		return err;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", types->types_fd);
 	opts->btf_custom_path = path;
-	return err;
+	return 0;
 }

@@ -6,7 +6,7 @@
 /* Return: whether a session has not collected since so many looks. */
 static bool is_asleep(struct sample_sleepers *sleepers, const struct sample_plan *plan, int i)
 {
-	uint32_t token = plan->sampler[i].token, turns = plan->sampler[i].turns;
+	uint32_t token = plan->sampler[i].token, turns = plan->turns[i];
 	bool is_same = sleepers->seen[i].token == token && sleepers->seen[i].turns == turns;
 
 	sleepers->seen[i].token = token;
@@ -27,6 +27,6 @@ void sample_sleepers__find(struct sample_sleepers *sleepers, struct sample_plan 
 
 void sample_sleepers__wake(struct sample_plan *plan, int sampler)
 {
-	plan->sampler[sampler].turns++;
+	plan->turns[sampler]++;
 	__atomic_fetch_and(&plan->sleepers, ~(1ULL << sampler), __ATOMIC_SEQ_CST);
 }
