@@ -457,18 +457,24 @@ static __always_inline __u64 zero_of(__u64 any)
 	return zero;
 }
 
-static __always_inline void take_from(struct bpf_perf_event_data *ctx, struct sample_cpu *here,
-				      struct sample_cpu_slot *there, __u32 slot, __u32 cpu)
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
 {
+	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS, needs;
+	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 	bool is_user, is_between = false, is_idle = false;
 	struct task_struct___sample *task;
 	struct task_struct *current;
 	__u64 users, want, ip, weight;
 	struct sample sample; /* what is not wanted costs nothing */
+	struct sample_cpu_slot *there;
 	struct sample_plan *plan;
 	struct sample_slot *of;
-	__u32 needs;
 
+	if (!here)
+		return;
+	there = &here->slot[slot];
+	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
+		return;
 	/* Behind all calls for gaps: while there are calls, registers are few. */
 	current = bpf_get_current_task_btf();
 	task = (void *)current;
@@ -527,64 +533,72 @@ static __always_inline void take_from(struct bpf_perf_event_data *ctx, struct sa
 		give(&sample);
 }
 
-static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps,
-					bool is_interruptible)
-{
-	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS;
-	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
-	struct sample_cpu_slot *there;
-
-	if (!here)
-		return;
-	there = &here->slot[slot];
-	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
-		return;
-	if (is_interruptible) {
-		*(volatile __u32 *)&here->busy = 1;
-		barrier();
-	}
-	take_from(ctx, here, there, slot, cpu);
-	if (is_interruptible) {
-		barrier();
-		*(volatile __u32 *)&here->busy = 0;
-	}
-}
-
-/* In place of the others where programs can see throttling. */
-static __always_inline int take_with_gaps(struct bpf_perf_event_data *ctx, bool is_interruptible)
+/* In place of take_sample() where programs can see throttling. */
+static __always_inline void take_with_gaps(struct bpf_perf_event_data *ctx)
 {
 	/* First, while no registers are in use. */
 	if (is_throttled(ctx))
 		begin_gap(ctx);
-	take_sample(ctx, true, is_interruptible);
-	return 0;
+	take_sample(ctx, true);
 }
 
 SEC("?" SECTION_SAMPLE)
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	take_sample(ctx, false, false);
+	take_sample(ctx, false);
 	return 0;
 }
 
 SEC("?" SECTION_SAMPLE)
 int on_sample_gaps(struct bpf_perf_event_data *ctx)
 {
-	return take_with_gaps(ctx, false);
+	take_with_gaps(ctx);
+	return 0;
 }
 
-/* Samples of software events but clocks, and of breakpoints: interrupts are on, so that a sync can come in between. */
+/*
+ * The same for samples of software events but clocks, and of breakpoints: interrupts are on, so that a sync can come in
+ * between. Others do not pay for the mark.
+ */
+static __always_inline struct sample_cpu *mark_busy(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
+
+	if (here)
+		*(volatile __u32 *)&here->busy = 1;
+	barrier();
+	return here;
+}
+
+static __always_inline void end_busy(struct sample_cpu *here)
+{
+	barrier();
+	*(volatile __u32 *)&here->busy = 0;
+}
+
 SEC("?" SECTION_SAMPLE)
 int on_soft_sample(struct bpf_perf_event_data *ctx)
 {
-	take_sample(ctx, false, true);
+	struct sample_cpu *here = mark_busy();
+
+	if (!here)
+		return 0;
+	take_sample(ctx, false);
+	end_busy(here);
 	return 0;
 }
 
 SEC("?" SECTION_SAMPLE)
 int on_soft_gaps(struct bpf_perf_event_data *ctx)
 {
-	return take_with_gaps(ctx, true);
+	struct sample_cpu *here = mark_busy();
+
+	if (!here)
+		return 0;
+	take_with_gaps(ctx);
+	end_busy(here);
+	return 0;
 }
 
 /* --- syncs --- */

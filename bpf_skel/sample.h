@@ -201,12 +201,12 @@ struct sample_cpu_slot {
 
 /* Sampling on one CPU. */
 struct sample_cpu {
-	__u32 busy;    /* a sample is being taken: it can be interrupted by a sync */
-	__u32 syncing; /* a sync is under way: it can be interrupted by another */
 	struct sample_cpu_slot slot[MAX_SAMPLE_SLOTS];
 	__u64 head; /* position of the next stack; 0: none yet */
 	__u64 index[1 << STORE_INDEX_BITS];
 	__u64 words[STORE_WORDS + STACK_WORDS];
+	__u32 busy;    /* a sample is being taken: it can be interrupted by a sync */
+	__u32 syncing; /* a sync is under way: it can be interrupted by another */
 };
 
 enum sample_class {
