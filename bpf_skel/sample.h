@@ -219,10 +219,10 @@ enum sample_class {
 struct sample_slot {
 	__u32 class;	 /* enum sample_class, 0: free. Written last, reset first */
 	__u32 with_addr; /* its samples have the data address */
-	__u32 is_fast;	 /* the kernel may throttle it; only for sessions that asked for that */
 	__u32 needs;	 /* of all takers */
-	__u64 users;	 /* bit per sampler */
-	__u64 takers;	 /* those of the users that have a rate. Written after needs */
+	__u32 pad;
+	__u64 users;  /* bit per sampler */
+	__u64 takers; /* those of the users that have a rate. Written after needs */
 	struct attr_key key;
 };
 

@@ -258,6 +258,18 @@ is_half() {
 	adds_up "$T/slow"
 }
 
+@test "sessions of equal rates share one event, also when the kernel has lowered its limit between them" {
+	local first
+	start_sampler first -q -a -c 100003 cycles
+	first=$sampler_pid
+	set_max_rate 5000
+	start_sampler second -q -a -c 100003 cycles
+	set_max_rate 100000
+	slots_are "0 1 2 100003"
+	end_sampler "$sampler_pid"
+	end_sampler "$first"
+}
+
 @test "sessions of different rates share one event, and slower ones get what they asked for" {
 	keep_busy
 	start_sampler slow -q -a -c 2000003 cycles

@@ -84,15 +84,6 @@ uint64_t sample_rate__max(void)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* Return: whether the kernel throttles a busy CPU's event. An event without a known rate may be as fast as cycles. */
-static bool is_throttled(const struct evsel *evsel, const struct sample_rate *rate)
-{
-	double per_second = sample_rate__per_ms(rate->class, &evsel->attr, rate->value) * 1000;
-	uint64_t max = sample_rate__max();
-
-	return max && per_second > max;
-}
-
 static int check(const struct evsel *evsel, enum sample_rate_kind kind, uint64_t rate)
 {
 	uint64_t max = kind == SAMPLE_BY_FREQ ? sample_rate__max() : 0;
@@ -127,7 +118,6 @@ int sample_rate__choose(const struct evsel *evsel, enum sample_rate_kind kind, u
 	}
 	if (!out->value)
 		out->value = 1;
-	out->is_fast = is_throttled(evsel, out);
 	return 0;
 }
 
@@ -187,6 +177,17 @@ static double fastest(const struct sample_plan *plan, int slot)
 		most = one > most ? one : most;
 	}
 	return most;
+}
+
+bool sample_rate__suits(const struct sample_plan *plan, int slot, const struct sample_rate *rate)
+{
+	double max_per_ms = sample_rate__max() / 1e3;
+	struct perf_event_attr attr;
+
+	memcpy(&attr, plan->slot[slot].key.bytes, sizeof(attr));
+	return !max_per_ms ||
+	       (fastest(plan, slot) > max_per_ms) ==
+		       (sample_rate__per_ms(rate->class, &attr, rate->value) > max_per_ms);
 }
 
 double sample_rate__words_per_ms(const struct sample_plan *plan)

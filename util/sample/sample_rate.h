@@ -14,7 +14,6 @@ struct perf_event_attr;
 struct sample_rate {
 	enum sample_class class;
 	uint64_t value; /* a period, or a frequency */
-	bool is_fast;	/* above the kernel's limit of samples, so that it may throttle the event */
 };
 
 /**
@@ -43,6 +42,14 @@ uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu);
  */
 double sample_rate__per_ms(enum sample_class class, const struct perf_event_attr *attr,
 			   uint64_t value);
+
+/**
+ * sample_rate__suits() - whether a session may share the event of a slot: the kernel throttles both rates, or neither
+ *
+ * An event without a known rate may be as fast as cycles. The kernel lowers its limit by itself, so this holds for now
+ * only. Equal rates always suit.
+ */
+bool sample_rate__suits(const struct sample_plan *plan, int slot, const struct sample_rate *rate);
 
 /** sample_rate__words_per_ms() - the most that all sessions' stacks take of a CPU's store in a millisecond */
 double sample_rate__words_per_ms(const struct sample_plan *plan);

@@ -354,11 +354,13 @@ static void set_takers(struct sample_plan *plan, int slot)
 	of->needs = needs;
 }
 
-static bool is_slot(const struct sample_slot *slot, const struct attr_key *key,
+static bool is_slot(const struct sample_plan *plan, int i, const struct attr_key *key,
 		    const struct sample_rate *rate, bool with_addr)
 {
+	const struct sample_slot *slot = &plan->slot[i];
+
 	return slot->class == rate->class && !!slot->with_addr == with_addr &&
-	       !!slot->is_fast == rate->is_fast && !memcmp(&slot->key, key, sizeof(*key));
+	       !memcmp(&slot->key, key, sizeof(*key)) && sample_rate__suits(plan, i, rate);
 }
 
 /* Return: the event's slot; else a free one; else -ENOSPC. */
@@ -368,7 +370,7 @@ static int find_slot(const struct sample_plan *plan, const struct attr_key *key,
 	int free_slot = -ENOSPC;
 
 	for (int i = 0; i < MAX_SAMPLE_SLOTS; i++) {
-		if (is_slot(&plan->slot[i], key, rate, with_addr))
+		if (is_slot(plan, i, key, rate, with_addr))
 			return i;
 		if (!plan->slot[i].class && free_slot < 0)
 			free_slot = i;
@@ -403,7 +405,6 @@ int sample_slots__add(struct sample_object *object, int sampler, const struct at
 	if (!slot->class) {
 		slot->key = *key;
 		slot->with_addr = with_addr;
-		slot->is_fast = rate->is_fast;
 		slot->users = slot->takers = 0;
 		crash_point__reach("sample-slot-written");
 		__atomic_store_n(&slot->class, rate->class, __ATOMIC_RELEASE);
