@@ -113,7 +113,8 @@ elsewhere() {
 	unshare -p -f --mount-proc perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" \
 		-e page-faults:u "$WORKLOADS/faults" 700 2>"$T/err"
 	diff - "$T/err" <<<"perf stat: ${ATTR_MAP}_lock is held by a process that cannot be seen from here: counting with events of this session's own"
-	in_range "$(field page-faults:u 1 "$T/out")" 700 1000
+	# The start of the program has less than 100.
+	in_range "$(field page-faults:u 1 "$T/out")" 700 800
 }
 
 @test "-p in a pid namespace takes a pid of that namespace" {
@@ -207,7 +208,8 @@ OTHER_PROC="/proc is not that of perf's pid namespace, so its numbers are those 
 	[ ! -e "$T/made" ]
 	# no process is looked for
 	unshare -p -f perf stat -x, -o "$T/out" -e page-faults:u "$WORKLOADS/faults" 700
-	in_range "$(field page-faults:u 1 "$T/out")" 700 1000
+	# The start of the program has less than 100.
+	in_range "$(field page-faults:u 1 "$T/out")" 700 800
 }
 
 @test "a running process has the names of its functions in a time namespace" {

@@ -157,6 +157,12 @@ wait_for() {
 	return 1
 }
 
+# continued PID : it goes on, also where it comes by the step again at which it was stopped, and has ended
+continued() {
+	kill -CONT "$1" 2>/dev/null || :
+	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
+}
+
 # nap [CENTISECONDS] : sleep for a moment (2), without a process that an emulated machine would have to execute
 nap() {
 	local time

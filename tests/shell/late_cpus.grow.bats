@@ -48,6 +48,7 @@ add_cpu2() {
 	# A new session that needs it does not share.
 	shared -x, -o "$T/out" -e page-faults:u taskset -c 2 "$WORKLOADS/faults" 300 2>"$T/err"
 	grep -qx "perf stat: $late: counting with events of this session's own" "$T/err"
+	# Until it executes the program, taskset has less than 200.
 	in_range "$(field page-faults:u 1 "$T/out")" "$faults" $((faults + 200))
 	for name in "${!pid[@]}"; do
 		kill -INT "${pid[$name]}"
@@ -61,5 +62,6 @@ add_cpu2() {
 	wait_for no_leader
 	shared -x, -o "$T/out" -a -A -e page-faults taskset -c 2 "$WORKLOADS/faults" 300 2>"$T/err"
 	[ ! -s "$T/err" ]
-	in_range "$(awk -F, '$1 == "CPU2" { print $2 }' "$T/out")" 300 10000
+	# Others have faults there, too.
+	[ "$(awk -F, '$1 == "CPU2" { print $2 }' "$T/out")" -ge 300 ]
 }

@@ -19,10 +19,11 @@ small_leader() {
 
 late="CPU 1 was added after the first session began"
 
-# counts_faults OPTION... : with these options, 300 page faults on CPU 1 are counted. Messages go to $T/err
+# counts_faults OPTION... : with these options, 300 page faults on CPU 1 are counted, and perhaps those of others there.
+# Messages go to $T/err
 counts_faults() {
 	shared -x, -o "$T/out" -e page-faults "$@" taskset -c 1 "$WORKLOADS/faults" 300 2>"$T/err"
-	in_range "$(field page-faults 1 "$T/out")" 300 100000
+	[ "$(field page-faults 1 "$T/out")" -ge 300 ]
 }
 
 # private OPTION... : the same, by the session's own events
@@ -34,11 +35,12 @@ private() {
 @test "a session that needs a CPU that was added later counts with events of its own" {
 	small_leader
 	private
+	# taskset and the start of the program have less than 300.
 	in_range "$(field page-faults 1 "$T/out")" 300 600
 	private -C 1
 	private -a
 	shared -x, -o "$T/out" -a -A -e page-faults taskset -c 1 "$WORKLOADS/faults" 300 2>"$T/err"
-	in_range "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/out")" 300 100000
+	[ "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/out")" -ge 300 ]
 	end_run "$run_pid" INT 130
 	[ ! -s "$T/small.err" ]
 	# Once they have all ended, the next leader counts it.
@@ -50,7 +52,7 @@ private() {
 @test "a session that does not need that CPU shares" {
 	small_leader
 	shared -x, -o "$T/out" -C 0 -e page-faults taskset -c 0 "$WORKLOADS/faults" 300 2>"$T/err"
-	in_range "$(field page-faults 1 "$T/out")" 300 100000
+	[ "$(field page-faults 1 "$T/out")" -ge 300 ]
 	[ ! -s "$T/err" ]
 	end_run "$run_pid" INT 130
 }

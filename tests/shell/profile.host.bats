@@ -812,11 +812,6 @@ perf profile: 'page-faults:k': not permitted: needs CAP_PERFMON or kernel.perf_e
 	done
 }
 
-# rate_is NS... : the slots that are taken have events of this period, 0 for none, on all CPUs
-rate_is() {
-	[ "$(slots | awk '{ for (i = 4; i <= NF; i++) print $i }' | sort -u)" = "$(printf '%s\n' "$@")" ]
-}
-
 # is_whole FILE WINDOWS : samples of all kinds and losses are the count of a shared clock. At both ends of a window, a part
 # of a period of each CPU is in the one and not in the other
 is_whole() {

@@ -65,6 +65,7 @@ ran_for() {
 	[ $(($(account weight) + $(account thinned))) = "$(account counted)" ]
 	# The start of the program has less than 300.
 	in_range "$(account counted)" 20000 20300
+	# On each CPU the event is less than a period of 100 from the next sample.
 	in_range "$(account thinned)" 0 $((99 * $(nproc)))
 }
 

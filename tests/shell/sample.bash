@@ -36,6 +36,11 @@ slots_are() {
 	[ "$(slots)" = "$1" ]
 }
 
+# rate_is NS... : the slots that are taken have events of this period, 0 for none, on all CPUs
+rate_is() {
+	[ "$(slots | awk '{ for (i = 4; i <= NF; i++) print $i }' | sort -u)" = "$(printf '%s\n' "$@")" ]
+}
+
 # no_sessions : nobody shares any more
 no_sessions() {
 	[ "$(nr_sessions)" = 0 ] || [ -z "$(nr_sessions)" ]
@@ -44,12 +49,6 @@ no_sessions() {
 # is_stopped PID
 is_stopped() {
 	grep -q '^[0-9]* ([^)]*) T' "/proc/$1/stat"
-}
-
-# continued PID : it goes on, also where it comes by that step again, and has ended
-continued() {
-	kill -CONT "$1" 2>/dev/null || :
-	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
 }
 
 # verified_quickly : the verifier walks few instructions of a sampling program. Others wait for the session meanwhile:

@@ -122,26 +122,16 @@ has_samples() {
 	adds_up "$T/stopped"
 }
 
-# rate_of_cpu0 : the period of the only slot's event there
-rate_of_cpu0() {
-	slots | cut -d ' ' -f 4
-}
-
-# has_rate PERIOD
-has_rate() {
-	[ "$(rate_of_cpu0)" = "$1" ]
-}
-
 @test "a session that is stopped for long drives no event, until it goes on" {
 	start_sampler stopped -q -a -F 10000 cpu-clock
 	stopped=$sampler_pid
 	start_sampler slow -q -a -F 100 cpu-clock
 	slow=$sampler_pid
-	has_rate 100000
+	rate_is 100000
 	kill -STOP "$stopped"
-	wait_for has_rate 10000000
+	wait_for rate_is 10000000
 	kill -CONT "$stopped"
-	wait_for has_rate 100000
+	wait_for rate_is 100000
 	end_sampler "$slow"
 	adds_up "$T/slow"
 	# Its event is there for nobody else, and yet others close it.

@@ -160,11 +160,6 @@ refusing_programs() {
 	EOF
 }
 
-# has_rate PERIOD : that of the event on CPU 0
-has_rate() {
-	[ "$("$WORKLOADS/sample_slots" "$ATTR_MAP" | cut -d ' ' -f 4)" = "$1" ]
-}
-
 @test "an event whose next program cannot be loaded stays, and is replaced as soon as possible" {
 	local session
 	refusing_programs
@@ -175,17 +170,17 @@ has_rate() {
 	session=$!
 	jobs_started+=("$session")
 	sampled_again
-	has_rate 10000000
+	rate_is 0 10000000
 	start_sampler fast -q -a -F 1999 cpu-clock
-	has_rate 500250
+	rate_is 0 500250
 	echo >"$T/refused"
 	kill -KILL "$sampler_pid"
 	wait_for test -e "$T/refused.seen"
 	# It goes on at the higher rate, and nothing is missing.
 	sampled_again
-	has_rate 500250
+	rate_is 0 500250
 	rm "$T/refused"
-	wait_for has_rate 10000000
+	wait_for rate_is 0 10000000
 	kill -INT "$session"
 	wait "$session"
 	[ ! -s "$T/err" ]

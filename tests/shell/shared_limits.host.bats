@@ -56,7 +56,8 @@ samples_itself() {
 	same_tables "$T/before"
 	cat "$T/own.json" "$T/own.err" >&2
 	[ "$(complaints "$T/own.err")" = "perf profile: $1: sampling with events of this session's own" ]
-	in_range "$(jq -s 'map(.samples // 0) | add' "$T/own.json")" 300 500
+	# Events of its own miss nothing. The start of the program has less than 100.
+	in_range "$(jq -s 'map(.samples // 0) | add' "$T/own.json")" 300 400
 }
 
 # tracepoints N : so many different events, to $events
@@ -256,16 +257,7 @@ faults_in() {
 	gang 2 1000 5
 	window half --bpf-counters -e "${events%%,*sys_enter_e*}" -p "$gang"
 	window most --bpf-counters -e "$(cut -d, -f 2-64 <<<"$events")" -p "$gang"
-	tables >"$T/before"
-	both_window own page-faults -p "$gang"
-	same_tables "$T/before"
-	tell own enable
-	work
-	work
-	tell own disable
-	end_run "${run_pid[own]}" INT 130
-	warns_once "$T/own.err" "$text"
-	same own 0 page-faults 4
+	counts_itself "$text" -p "$gang"
 	finish half most
 	nothing_left
 }

@@ -335,12 +335,6 @@ begin_in_tasks() {
 	wait_for grep -qx "stopped at scope-set-written" "$1"
 }
 
-# continued PID : it goes on, also where it comes by that step again, and has ended
-continued() {
-	kill -CONT "$1" 2>/dev/null || :
-	! [ -e "/proc/$1" ] || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
-}
-
 @test "removing a held lock of tasks does not allow a second holder, and both sessions count" {
 	local first second
 	begin_witness
@@ -357,7 +351,8 @@ continued() {
 	wait_for continued "$second"
 	cat "$T/a" "$T/b"
 	end_witness
-	explained 700 100000 comm faults < <(field page-faults 1 "$T/a"; field minor-faults 1 "$T/b")
+	# The start of the program has less than 100.
+	explained 700 800 comm faults < <(field page-faults 1 "$T/a"; field minor-faults 1 "$T/b")
 }
 
 @test "a user with capabilities who is not root mounts no file system" {

@@ -76,6 +76,17 @@ static void test_each_line_of_a_perf_map_shows_life(void **state __unused)
 	close(fd);
 }
 
+/* The first fields of the head of an ELF file that this machine executes. */
+#define EXECUTABLE                                                                                 \
+	.e_ident = {ELFMAG0,                                                                       \
+		    ELFMAG1,                                                                       \
+		    ELFMAG2,                                                                       \
+		    ELFMAG3,                                                                       \
+		    ELFCLASS64,                                                                    \
+		    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB,         \
+		    EV_CURRENT},                                                                   \
+	.e_type = ET_EXEC, .e_version = EV_CURRENT
+
 /* Each table is read once, not each section for each segment. */
 static void test_segments_and_sections_show_life_once_each(void **state __unused)
 {
@@ -87,13 +98,7 @@ static void test_segments_and_sections_show_life_once_each(void **state __unused
 	} file = {
 		.head =
 			{
-				.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
-						    ELFDATA2LSB :
-						    ELFDATA2MSB,
-					    EV_CURRENT},
-				.e_type = ET_EXEC,
-				.e_version = EV_CURRENT,
+				EXECUTABLE,
 				.e_phoff = offsetof(__typeof__(file), segments),
 				.e_shoff = offsetof(__typeof__(file), sections),
 				.e_ehsize = sizeof(Elf64_Ehdr),
@@ -127,13 +132,7 @@ static int linked_file(void)
 	} file = {
 		.head =
 			{
-				.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
-						    ELFDATA2LSB :
-						    ELFDATA2MSB,
-					    EV_CURRENT},
-				.e_type = ET_EXEC,
-				.e_version = EV_CURRENT,
+				EXECUTABLE,
 				.e_shoff = offsetof(__typeof__(file), sections),
 				.e_ehsize = sizeof(Elf64_Ehdr),
 				.e_shentsize = sizeof(Elf64_Shdr),

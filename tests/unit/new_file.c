@@ -15,22 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "own_dir.h"
 #include "util/lib/new_file.h"
 #include "util/lib/util.h"
-
-static char dir[] = "/tmp/new_file.XXXXXX";
-
-static int make_dir(void **state __unused)
-{
-	return mkdtemp(dir) && !chdir(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state __unused)
-{
-	unlink("x");
-	unlink("link");
-	return chdir("/") || rmdir(dir);
-}
 
 /* A file with a text. */
 static void make(const char *path, mode_t mode, const char *text)
@@ -140,5 +127,5 @@ int main(void)
 		cmocka_unit_test(test_a_file_of_others_lends_no_permissions),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_own_dir, remove_own_dir);
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "own_dir.h"
 #include "util/data/annotations.h"
 #include "util/data/reader.h"
 #include "util/data/replay.h"
@@ -282,18 +283,6 @@ static void texts_that_cannot_be_meant(void **state __unused)
 	pmus__delete(pmus);
 }
 
-static char dir[] = "/tmp/perf_data.XXXXXX";
-
-static int make_dir(void **state __unused)
-{
-	return mkdtemp(dir) && !chdir(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state __unused)
-{
-	return chdir("/") || rmdir(dir);
-}
-
 /* Write an event with two ids, one without ids, and a record. */
 static void write_data(const char *path)
 {
@@ -559,7 +548,7 @@ static void what_is_not_finished_is_not_there(void **state __unused)
 	assert_int_equal(data_writer__begin(writer, NULL, 0, features, true), 0);
 	data_writer__delete(writer);
 	assert_int_equal(access("new", F_OK), -1);
-	/* remove_dir() would fail if another file were left */
+	/* remove_own_dir() would fail if another file were left */
 }
 
 int main(void)
@@ -579,5 +568,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_finished_is_not_there),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_own_dir, remove_own_dir);
 }
