@@ -147,12 +147,12 @@ static uint64_t drivers(const struct sample_plan *plan, const struct sample_slot
 uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 {
 	const struct sample_slot *of = &plan->slot[slot];
-	uint64_t needed = 0;
+	uint64_t needed = 0, drives = drivers(plan, of);
 
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		uint64_t rate = plan->sampler[i].rate[slot];
 
-		if (!(drivers(plan, of) >> i & 1) || !rate || !samples_cpu(&plan->sampler[i], cpu))
+		if (!(drives >> i & 1) || !rate || !samples_cpu(&plan->sampler[i], cpu))
 			continue;
 		if (!needed || (of->class == SAMPLE_CLASS_PERIOD ? rate < needed : rate > needed))
 			needed = rate;
@@ -164,15 +164,15 @@ uint64_t sample_rate__needed(const struct sample_plan *plan, int slot, int cpu)
 static double fastest(const struct sample_plan *plan, int slot)
 {
 	const struct sample_slot *of = &plan->slot[slot];
+	uint64_t drives = drivers(plan, of);
 	struct perf_event_attr attr;
 	double most = 0;
 
 	memcpy(&attr, of->key.bytes, sizeof(attr));
 	for (int i = 0; i < MAX_SAMPLERS; i++) {
 		uint64_t rate = plan->sampler[i].rate[slot];
-		double one = drivers(plan, of) >> i & 1 && rate ?
-				     sample_rate__per_ms(of->class, &attr, rate) :
-				     0;
+		double one =
+			drives >> i & 1 && rate ? sample_rate__per_ms(of->class, &attr, rate) : 0;
 
 		most = one > most ? one : most;
 	}

@@ -579,19 +579,22 @@ static struct generation *generation_of(struct process *process, const struct pr
 	return &process->generations[at < 0 ? 0 : at < last ? at : last];
 }
 
+static const struct map_range *range_at(const struct maps *maps, uint64_t address)
+{
+	return maps ? maps__find(maps, address) : NULL;
+}
+
 const struct map_range *process_table__range(const struct process_table *table, int process,
 					     const struct process_key *key, uint64_t address)
 {
-	const struct generation *generation = generation_of(&table->processes[process], key);
-
-	return generation->maps ? maps__find(generation->maps, address) : NULL;
+	return range_at(generation_of(&table->processes[process], key)->maps, address);
 }
 
 int process_table__image(struct process_table *table, int process, const struct process_key *key,
 			 uint64_t address, uint64_t *offset)
 {
-	const struct map_range *range = process_table__range(table, process, key, address);
 	const struct maps *maps = generation_of(&table->processes[process], key)->maps;
+	const struct map_range *range = range_at(maps, address);
 	int nr;
 
 	if (range) {
