@@ -240,8 +240,10 @@ static int sample(struct driver *driver, const struct evlist *list)
 	struct sampler *sampler = NULL;
 	int err = sampler__open(&driver->options, &sampler);
 
+	if (err)
+		return err;
 	address_ranges__sort(&driver->ranges);
-	if (!err && driver->options.has_ranges)
+	if (driver->options.has_ranges)
 		err = sampler__set_ranges(sampler, &driver->ranges);
 	if (!err)
 		err = sampler__enable(sampler);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/host/task_namespace.h"
 
+#include "util/lib/msg.h"
 #include "util/lib/util.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,13 +37,28 @@ bool task_namespace__hides_tasks(void)
 }
 
 /* The line has a number for each namespace from that of /proc to the process's own. */
-bool task_namespace__has_proc(void)
+static bool is_own_namespace(const char *status)
 {
-	char *status __cleanup(free_ptr) = read_file("/proc/self/status", NULL);
-	const char *line = status ? strstr(status, "\nNSpid:\t") : NULL;
+	const char *line = strstr(status, "\nNSpid:\t");
 
 	if (!line)
-		return status != NULL; /* a kernel without pid namespaces */
+		return true; /* a kernel without pid namespaces */
 	line += strlen("\nNSpid:\t");
 	return !memchr(line, '\t', strcspn(line, "\n"));
+}
+
+int task_namespace__check_proc(const char *failure)
+{
+	char *status __cleanup(free_ptr) = read_file("/proc/self/status", NULL);
+	int err = status ? 0 : -errno;
+
+	if (err && err != -ENOENT) {
+		pr_err("%s: cannot read /proc/self/status: %s", failure, strerror(-err));
+		return err;
+	}
+	if (!err && is_own_namespace(status))
+		return 0;
+	pr_err("%s: /proc is not that of perf's pid namespace, so its numbers are those of other tasks (mount -t proc proc /proc)",
+	       failure);
+	return -ENOENT;
 }

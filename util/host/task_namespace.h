@@ -17,14 +17,12 @@ const char *task_namespace__name(void);
 bool task_namespace__hides_tasks(void);
 
 /**
- * task_namespace__has_proc() - whether the numbers in /proc are those of perf's own pid namespace
+ * task_namespace__check_proc() - check that the numbers in /proc are those of perf's own pid namespace
+ * @failure: begins the message
  *
  * Otherwise /proc is not mounted, or it is that of another pid namespace: the same number there is another task.
+ * Return: 0, or -errno after a message. -ENOENT: they are not.
  */
-bool task_namespace__has_proc(void);
-
-/* The remedy, for messages. */
-#define TASK_NAMESPACE_PROC_TEXT                                                                   \
-	"/proc is not that of perf's pid namespace, so its numbers are those of other tasks (mount -t proc proc /proc)"
+int task_namespace__check_proc(const char *failure);
 
 #endif

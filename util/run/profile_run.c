@@ -526,15 +526,6 @@ static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 	return err;
 }
 
-/* Names come from /proc, by the number of the process. */
-static int check_proc(void)
-{
-	if (task_namespace__has_proc())
-		return 0;
-	pr_err("cannot sample: " TASK_NAMESPACE_PROC_TEXT);
-	return -ENOENT;
-}
-
 static int fork_workload(struct profile_run *run, struct stat_pass *pass)
 {
 	const struct target *target = &run->base.target;
@@ -579,7 +570,8 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	int err;
 
 	*status = 0;
-	err = check_proc();
+	/* Names come from /proc, by the number of the process. */
+	err = task_namespace__check_proc("cannot sample");
 	if (!err)
 		err = fork_workload(run, &pass);
 	if (!err) {

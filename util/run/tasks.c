@@ -62,13 +62,11 @@ int stat_pass__find_threads(struct stat_pass *pass)
 {
 	const struct target *target = &pass->run->target;
 	struct counter_plan *plan = &pass->run->plan;
-	int err;
+	int err = needs_proc(target) ? task_namespace__check_proc("cannot find the tasks") : 0;
 
 	plan->threads = NULL;
-	if (needs_proc(target) && !task_namespace__has_proc()) {
-		pr_err("cannot find the tasks: " TASK_NAMESPACE_PROC_TEXT);
-		return -ENOENT;
-	}
+	if (err)
+		return err;
 	if (target->may_have_ended)
 		plan->threads = thread_map__new_left(target->pid_list);
 	else if (target->pid_list)
