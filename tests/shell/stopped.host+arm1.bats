@@ -232,6 +232,22 @@ beside_each_step() {
 	wait_for no_leader
 }
 
+@test "a session waits for another that opens the same events, and shares them" {
+	local first
+	stop_at event-opened -a -e page-faults -- sleep infinity
+	first=$stopped
+	killed_at event-awaited shared -a -e page-faults true
+	stop_at event-awaited -a -e page-faults -- sleep infinity
+	kill -CONT "$first"
+	wait_for polls "$first"
+	kill -CONT "$stopped"
+	wait_for polls "$stopped"
+	perf bperf list --bpf-attr-map "$ATTR_MAP" | grep -q "^2 sessions share $(nproc) perf events"
+	end_run "$first" INT 130
+	end_run "$stopped" INT 130
+	wait_for no_leader
+}
+
 # table : the leader's events as other layouts find them: where each begins, in the array of events
 table() {
 	our_objects | while read -r kind id name; do

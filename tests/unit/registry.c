@@ -410,10 +410,13 @@ static void a_stopped_opener_keeps_its_slots(void **state)
 	int claimed = registry__claim(world->reg, &io, a, &k, 1, &is_new), other;
 
 	assert_true(is_new);
+	assert_true(registry__is_changing(world->reg, &k, 1));
 	/* Another session that wants the same event opens it in another slot, and may repair. */
 	repair_as(world, b);
 	other = join(world, b, 7);
 	assert_int_not_equal(other, claimed);
+	/* That one is ready: nobody has to wait. */
+	assert_false(registry__is_changing(world->reg, &k, 1));
 	assert_int_equal(world->reg->event[claimed].state, REG_CHANGING);
 	/* The stopped session continues. */
 	assert_int_equal(registry__open(world->reg, &io, claimed), 0);

@@ -246,14 +246,17 @@ int registry__nr_sessions(const struct registry *reg)
 
 /* --- joining and leaving --- */
 
-int registry__find(const struct registry *reg, const struct attr_key *keys, int nr)
+static int find(const struct registry *reg, const struct attr_key *keys, int nr, __u32 state)
 {
 	for (int slot = 0; slot + nr <= MAX_EVENTS; slot++) {
 		const struct reg_event *event = &reg->event[slot];
 		int i;
 
-		if (state_of(event) != REG_READY || event->leader != (__u32)slot ||
+		if (state_of(event) != state || event->leader != (__u32)slot ||
 		    event->nr_members != (__u32)nr)
+			continue;
+		/* A crash has left it. */
+		if (state == REG_CHANGING && !has_users(event))
 			continue;
 		for (i = 0; i < nr && !memcmp(&event[i].key, &keys[i], sizeof(*keys)); i++)
 			;
@@ -261,6 +264,16 @@ int registry__find(const struct registry *reg, const struct attr_key *keys, int 
 			return slot;
 	}
 	return -1;
+}
+
+int registry__find(const struct registry *reg, const struct attr_key *keys, int nr)
+{
+	return find(reg, keys, nr, REG_READY);
+}
+
+bool registry__is_changing(const struct registry *reg, const struct attr_key *keys, int nr)
+{
+	return find(reg, keys, nr, REG_READY) < 0 && find(reg, keys, nr, REG_CHANGING) >= 0;
 }
 
 static int find_free(const struct registry *reg, int nr)

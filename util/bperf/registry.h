@@ -7,7 +7,7 @@
  *
  * A session can be killed, or stopped, between any two writes. The session that changes an event claims
  * it: REG_CHANGING, with its bit among the users. Only that session touches the event, so it needs no
- * lock, and nobody waits for it. When the session is dead, registry__forget_some() and
+ * lock, and nobody waits for it for long. When the session is dead, registry__forget_some() and
  * registry__repair() undo it.
  *
  *	join	session: fields, then token
@@ -104,11 +104,14 @@ int registry__add_session(struct registry *reg, const struct registry_io *io,
  * @keys: of the members in order; a single event is a group of one
  * @is_new: on success: registry__open() is to follow, without the lock
  *
- * A group that another session is opening is not waited for: both open one.
+ * A group that another session is opening is not found (registry__is_changing()): both open one.
  * Under the lock. Return: the first of the @nr consecutive slots; -ENOSPC: no slots.
  */
 int registry__claim(struct registry *reg, const struct registry_io *io, int session,
 		    const struct attr_key *keys, int nr, bool *is_new);
+
+/** registry__is_changing() - whether just these events are not ready, but another session opens or closes some */
+bool registry__is_changing(const struct registry *reg, const struct attr_key *keys, int nr);
 
 /** registry__open() - open what was claimed. Return: 0, or -errno of open(): the slots are free again */
 int registry__open(struct registry *reg, const struct registry_io *io, int first);

@@ -35,6 +35,13 @@
 #define CLOSE_WAIT_US 100
 
 /*
+ * How often a session looks, in all, whether others have opened or closed what it needs, rather than open an event
+ * twice. That takes a millisecond or two for each event. It does not wait longer for one that is stopped.
+ */
+#define CHANGE_LOOKS   100
+#define CHANGE_LOOK_US 1000
+
+/*
  * How long a session removes dead ones before it goes on: scopes, and then events, within the time of waiting for locks.
  * The rest is left to the next session.
  */
@@ -358,6 +365,26 @@ int session__clean_up(struct bperf_leader *leader, bool waits)
 	return err;
 }
 
+/* Take the lock when no other session is at work on these events, or it was waited for long enough. */
+static int lock_for(struct bperf_leader *leader, const struct attr_key *keys, int nr)
+{
+	int err;
+
+	for (;;) {
+		while (leader->nr_waits < CHANGE_LOOKS &&
+		       registry__is_changing(leader->registry, keys, nr)) {
+			leader->nr_waits++;
+			crash_point__reach("event-awaited");
+			usleep(CHANGE_LOOK_US);
+		}
+		err = attr_map__relock(leader->attr_map);
+		if (err || leader->nr_waits >= CHANGE_LOOKS ||
+		    !registry__is_changing(leader->registry, keys, nr))
+			return err;
+		attr_map__unlock(leader->attr_map);
+	}
+}
+
 int session__add_events(struct bperf_leader *leader, const struct attr_key *keys, int nr,
 			const struct cpumap *cpus, int *refused)
 {
@@ -369,7 +396,7 @@ int session__add_events(struct bperf_leader *leader, const struct attr_key *keys
 	*refused = -1;
 	if (nr > MAX_EVENTS)
 		return -ENOSPC;
-	err = attr_map__relock(leader->attr_map);
+	err = lock_for(leader, keys, nr);
 	if (err)
 		return err;
 	first = registry__claim(leader->registry, &io, leader->session, keys, nr, &is_new);
