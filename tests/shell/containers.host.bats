@@ -196,6 +196,13 @@ OTHER_PROC="/proc is not that of perf's pid namespace, so its numbers are those 
 	jq -s -e 'last.account | .other.samples > 10 and .idle.samples == 0' "$T/json"
 }
 
+@test "where /proc cannot be read, the message says so" {
+	# A directory is there instead.
+	# shellcheck disable=SC2016 # the inner shell's
+	refused 1 unshare -m bash -c 'mount -t tmpfs none /proc && mkdir -p /proc/self/status && exec perf profile -a -- true' \
+		<<<"perf profile: cannot sample: cannot read /proc/self/status: Is a directory"
+}
+
 @test "with the /proc of another pid namespace nothing is sampled, and no process is looked for" {
 	local option
 	refused 1 unshare -p -f perf profile --bpf-attr-map "$ATTR_MAP" -- touch "$T/made" \
