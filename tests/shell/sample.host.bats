@@ -239,6 +239,35 @@ users() {
 	adds_up <(awk -F '\t' '$2 == 0' "$T/next")
 }
 
+@test "single samples whose rows found no memory are not those of later rows" {
+	local sampler
+	# What realloc() is of glibc.
+	cat >"$T/poor.c" <<-'EOF'
+		#include <stdlib.h>
+		#include <unistd.h>
+		void *__libc_realloc(void *old, size_t size);
+		void *realloc(void *old, size_t size)
+		{
+			return access(getenv("POOR"), F_OK) ? __libc_realloc(old, size) : NULL;
+		}
+	EOF
+	gcc -shared -fPIC -o "$T/poor.so" "$T/poor.c"
+	background /dev/null taskset -c 0 spin 1000000000000
+	background "$T/out" env LD_PRELOAD="$T/poor.so" POOR="$T/poor" "$SAMPLER" -m "$ATTR_MAP" -C 0 -E 4000 -F 500 cpu-clock
+	sampler=$!
+	wait_for grep -q '^ready' "$T/out"
+	: >"$T/poor"
+	sleep 2
+	rm "$T/poor"
+	sleep 2
+	end_sampler "$sampler"
+	awk -F '\t' '
+		$1 == "entry" { samples += $8 }
+		$1 == "single" { singles++ }
+		$1 == "total" && $3 == "late.nr" { late = $4 }
+		END { print samples, singles, late; exit !(samples > 100 && singles == samples && late > 100) }' "$T/out"
+}
+
 @test "a sampling program is verified in little time" {
 	verified_quickly
 }

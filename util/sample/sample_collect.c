@@ -183,19 +183,24 @@ static int announce_rows(struct sampler *sampler, sample_fn expect, void *ctx)
 	return err;
 }
 
+/* Rows that found no memory have single samples all the same, which must not be those of later rows. */
 static int give_rows(struct sampler *sampler, sample_fn fn, void *ctx)
 {
-	int err = 0, last_cpu = -1;
+	size_t at = 0;
+	int err = 0;
 
-	for (size_t at = 0; at < sampler->taken.len && !err;) {
-		struct taken_row *taken = (void *)(sampler->taken.data + at);
+	for (int cpu = 0; cpu < sampler->object.nr_cpus && !err; cpu++) {
+		if (!sample_sync__has(sampler, cpu))
+			continue;
+		sample_singles__take(&sampler->singles, &sampler->tables[cpu], cpu);
+		while (at < sampler->taken.len && !err) {
+			struct taken_row *taken = (void *)(sampler->taken.data + at);
 
-		if (taken->cpu != last_cpu)
-			sample_singles__take(&sampler->singles, &sampler->tables[taken->cpu],
-					     taken->cpu);
-		last_cpu = taken->cpu;
-		err = give_row(sampler, taken, fn, ctx);
-		at += size_of(taken);
+			if (taken->cpu != cpu)
+				break;
+			err = give_row(sampler, taken, fn, ctx);
+			at += size_of(taken);
+		}
 	}
 	return err;
 }
