@@ -367,6 +367,7 @@ is_nobodys() {
 		profile $way -F 200 -s comm,sym -j -- sh -c 'ran 0.2 $0; kill $0; while [ -e /proc/$0/exe ]; do :; done' $! >"$T/json"
 		jq -s -e 'any(.[]; .sym == "blend_b")' "$T/json"
 		jq -s -e 'all(.[]; .comm != "blend" or (.sym | startswith("[anon]") | not))' "$T/json"
+		[[ $way = *-a ]] || jq -s -e 'all(.[] | select(.sym); .comm == "blend")' "$T/json"
 	done
 }
 

@@ -411,14 +411,19 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 
 /* --- the rest --- */
 
-/* Threads that run already may end before their first sample is read. */
-static int note_all_names(struct ring_sampler *sampler)
+/* Threads that run already may end before their first sample is read. @threads: those that are sampled; NULL: all */
+static int note_all_names(struct ring_sampler *sampler, const struct thread_map *threads)
 {
-	struct thread_map *all = thread_map__new_all();
+	struct thread_map *all = threads ? NULL : thread_map__new_all();
 	int err = 0;
 
-	for (int i = 0; all && i < all->nr && !err; i++)
-		err = comm_cache__set(&sampler->comms, all->thread[i].tid, all->thread[i].comm);
+	threads = threads ? threads : all;
+	for (int i = 0; threads && i < threads->nr && !err; i++) {
+		const char *comm = threads->thread[i].comm;
+
+		/* Without a name it has ended already. */
+		err = *comm ? comm_cache__set(&sampler->comms, threads->thread[i].tid, comm) : 0;
+	}
 	thread_map__delete(all);
 	return err;
 }
@@ -455,11 +460,10 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 		sampler->batches[i].is_needed =
 			sampler->rate && events->evsels[i]->attr.type == PERF_TYPE_SOFTWARE &&
 			!evsel__is_clock(events->evsels[i]);
-	if (!err && !threads) {
-		if (sampler->lacks_tasks)
-			pr_warn("perf runs in a pid namespace: samples of tasks outside of it are left out");
-		err = note_all_names(sampler);
-	}
+	if (!err && !threads && sampler->lacks_tasks)
+		pr_warn("perf runs in a pid namespace: samples of tasks outside of it are left out");
+	if (!err)
+		err = note_all_names(sampler, threads);
 	if (err) {
 		ring_sampler__delete(sampler);
 		return err;
