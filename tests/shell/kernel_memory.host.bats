@@ -29,7 +29,8 @@ maps() {
 
 # fixed_bytes NAME : the bytes of a session's maps, but for those that have an entry for each CPU
 fixed_bytes() {
-	maps "$1" | jq '[.[] | select(.name | IN("cpus", "readings", "events", "task_slices") | not) | .bytes_memlock] | add'
+	maps "$1" | jq '[.[] | select(.name | IN("cpus", "readings", "events", "task_slices", "sample_cpus", "sample_events",
+		"perf_samples") | not) | .bytes_memlock] | add'
 }
 
 # chunks NAME : the chunks of a session's sums, as a list of JSON. They are in a map of maps: no session
@@ -58,7 +59,7 @@ cpu_bytes() {
 	{ maps "$1" && chunks "$1" && carries "$1"; } | jq -s add |
 		jq --argjson nr "$(nr_cpus)" --argjson event "$(perf_event_bytes)" '
 		[.[] | select(.type == "array" and .max_entries == $nr) | .bytes_value] as $tables |
-		[.[] | select(.name == "events") | 8 * .max_entries / $nr] as $pointers |
+		[.[] | select(.name | IN("events", "sample_events")) | 8 * .max_entries / $nr] as $pointers |
 		($tables + $pointers + [$event] | add)'
 }
 
@@ -252,5 +253,14 @@ is_about() {
 	# No more than with all that lay ready before, and no less than all cells
 	in_range "$(cpu_bytes many)" $((per_cpu - memory_cgroups + memory_cell * 8000)) $((per_cpu + memory_cell * 8000))
 	finish many
+	wait_for no_leader
+	background "$T/samples" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock
+	run_pid[samples]=$!
+	wait_for polls "${run_pid[samples]}"
+	maps samples >&2
+	[ "$(cpu_bytes samples)" = $((memory_cpus + event + memory_samples + memory_profile)) ]
+	is_about "$memory_fixed_samples" "$(fixed_bytes samples)"
+	kill -INT "${run_pid[samples]}"
+	wait "${run_pid[samples]}"
 	wait_for no_leader
 }

@@ -241,7 +241,7 @@ users() {
 
 @test "single samples whose rows found no memory are not those of later rows" {
 	local sampler
-	# What realloc() is of glibc.
+	# glibc's own realloc() has two names.
 	cat >"$T/poor.c" <<-'EOF'
 		#include <stdlib.h>
 		#include <unistd.h>
