@@ -560,10 +560,10 @@ has_line() {
 profile_jitdump() {
 	profile -F 1000 -p "$1" -s dso,sym -j -- ran 0.5 "$1" >"$T/json"
 	in_range "$(share first "$T/json")" 50 82
-	in_range "$(share second "$T/json")" 18 50
+	in_range "$(share JS:second "$T/json")" 18 50
 	profile -F 1000 -p "$1" -s dso,sym,srcline -j -- ran 0.3 "$1" >"$T/json"
 	has_line "$T/json" first first.lang:10
-	has_line "$T/json" second second.lang:20
+	has_line "$T/json" JS:second JS:second.lang:20
 }
 
 @test "code of a JIT compiler has the names and lines of its jitdump" {

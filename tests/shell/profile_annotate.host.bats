@@ -190,7 +190,7 @@ jit_rows() {
 	jobs_started+=("$jit")
 	wait_for grep -q 'jit-.*dump' "/proc/$jit/maps"
 	jit_rows first 10
-	jit_rows second 20
+	jit_rows JS:second 20
 	profile --annotate '[jit]:first' -p "$jit" -o "$T/data" -- ran 0.1 "$jit" >"$T/text"
 	grep -qE '^# first of \[jit\], first.lang, at [0-9a-f]+: [0-9,]+ samples, [0-9.]+%$' "$T/text"
 	grep -qE ' Instruction$' "$T/text"

@@ -77,10 +77,10 @@ jit_rows() {
 	wait_for grep -q 'jit-.*dump' "/proc/$jit/maps"
 	profile --annotate first -p "$jit" -j -- ran 0.1 "$jit" >"$T/json"
 	jit_rows first 10
-	profile --annotate second -p "$jit" -o "$T/data" -j -- ran 0.1 "$jit" >"$T/json"
-	jit_rows second 20
+	profile --annotate JS:second -p "$jit" -o "$T/data" -j -- ran 0.1 "$jit" >"$T/json"
+	jit_rows JS:second 20
 	kill "$jit"
-	perf profile report --annotate second -j "$T/data" | diff -u "$T/json" - >&2
+	perf profile report --annotate JS:second -j "$T/data" | diff -u "$T/json" - >&2
 	perf profile report --annotate first -j "$T/data" >"$T/json"
 	jit_rows first 10
 }

@@ -175,6 +175,8 @@ static void test_lines_are_of_the_function_behind_them(void **state __unused)
 	put_line(&lines, 0x1020, 13, "\xff");
 	put_line(&lines, 0x1008, 11, "a.js");
 	put_line(&lines, 0x1030, UINT32_MAX, "a.js");
+	put_line(&lines, 0x1040, 14, "\312\003");
+	put_line(&lines, 0x1050, 15, "\xff");
 	put_line(&others, 0x9000, 99, "other.js");
 	put_header(&file);
 	put_lines(&file, 0x9000, &others); /* of no function */

@@ -4,7 +4,8 @@
  * "jitted loop", and run it. The map is removed at the end.
  *
  * jit ROUNDS DIR: list it in DIR/jit-PID.dump, which is removed as soon as it is mapped. "first" takes two
- * thirds of the time, in line 10 of first.lang. "second" has been moved, and lies in line 20 of second.lang.
+ * thirds of the time, in line 10 of first.lang. "JS:second", a name of the kind that V8 gives, has been moved, and lies in
+ * line 20 of JS:second.lang.
  */
 #include "workload.h"
 
@@ -141,7 +142,7 @@ static void run_with_dump(const char *memory, unsigned long rounds, const char *
 	if (mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0) == MAP_FAILED)
 		die("mmap of %s", path);
 	put_function(dump, memory, 7, "first", "first.lang", 10);
-	put_function(dump, memory + PAGE, 8, "second", "second.lang", 20);
+	put_function(dump, memory + PAGE, 8, "JS:second", "JS:second.lang", 20);
 	put_move(dump, memory + PAGE, memory + PAGE / 2, 8);
 	put_head(dump, CODE_CLOSE, 0);
 	/* A record that is not complete. */

@@ -569,10 +569,17 @@ static int read_code(struct search *search, struct annotated_function *function)
 	return leave_out(search, function, err);
 }
 
+/* JIT compilers give names such as "JS:*run". Others are FUNCTION or FILE:FUNCTION. */
 static int set_name(struct search *search, const char *symbol)
 {
+	const struct annotation *annotation = search->annotation;
 	const char *colon = profile_ranges__colon(symbol);
 
+	search->function = symbol;
+	for (int i = 0; colon && i < annotation->nr_hits; i++) {
+		if (annotation->hits[i].place >= 0 && has_name(search, &annotation->hits[i]))
+			return 0;
+	}
 	search->function = colon ? colon + 1 : symbol;
 	search->file = colon ? strndup(symbol, colon - symbol) : NULL;
 	return colon && !search->file ? -ENOMEM : 0;
@@ -618,9 +625,9 @@ int annotation__make(struct annotation *annotation, const struct samples *sample
 	int err;
 
 	*annotation = (struct annotation){};
-	err = set_name(&search, symbol);
+	err = add_hits(annotation, samples);
 	if (!err)
-		err = add_hits(annotation, samples);
+		err = set_name(&search, symbol);
 	if (!err)
 		err = search_and_read(&search, symbol);
 	free(search.file);

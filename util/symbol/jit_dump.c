@@ -3,6 +3,7 @@
 
 #include "util/lib/array.h"
 #include "util/lib/id_map.h"
+#include "util/lib/printable.h"
 #include "util/lib/util.h"
 #include "util/symbol/life_sign.h"
 
@@ -23,6 +24,9 @@
 /* Longer functions are not disassembled. Longer lists of lines are cut off. */
 #define MAX_PUT_CODE  (4 << 20)
 #define MAX_PUT_LINES (1 << 20)
+
+/* In place of the file of a line */
+#define NO_FILE UINT32_MAX
 
 enum record_kind { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
 
@@ -167,12 +171,18 @@ static int take_move(struct reader *reader, const struct move_record *record)
 	return function < 0 ? 0 : add_load(reader->dump, record->address, record->size, function);
 }
 
-/* "\xff" repeats the file of the line before. */
+/*
+ * "\xff" repeats the file of the line before. V8 of Node.js 20 writes freed memory in place of a name: lines of such a
+ * file are left out.
+ *
+ * Return: NO_FILE then.
+ */
 static uint32_t add_file(struct jit_dump *dump, const char *name, uint32_t before)
 {
-	if (!strcmp(name, "\xff") || (before && !strcmp(name, text_at(dump, before))))
+	if (!strcmp(name, "\xff") ||
+	    (before && before != NO_FILE && !strcmp(name, text_at(dump, before))))
 		return before;
-	return add_text(dump, name, strnlen(name, MAX_NAME));
+	return printable__is_plain(name) ? add_text(dump, name, strnlen(name, MAX_NAME)) : NO_FILE;
 }
 
 static int take_entries(struct reader *reader, const char *data, size_t len)
@@ -192,7 +202,7 @@ static int take_entries(struct reader *reader, const char *data, size_t len)
 		if (!name)
 			break;
 		file = add_file(dump, name, file);
-		if (address < reader->lines_of || line > INT32_MAX)
+		if (file == NO_FILE || address < reader->lines_of || line > INT32_MAX)
 			continue;
 		added = array__add(dump->lines, dump->nr_lines);
 		if (!added)
