@@ -32,15 +32,14 @@ complete_zsh() {
 
 # every_option SHELL : each name that perf lists is completed, by itself
 every_option() {
-	local command option
+	local command
 	for command in stat "stat report" profile "profile report" top script list config help "bperf list" "bperf prune" "bperf verify"; do
 		# shellcheck disable=SC2086 # one word or two
 		perf $command --list-opts >"$BATS_TEST_TMPDIR/opts" 2>/dev/null || :
 		[ "$(wc -w <"$BATS_TEST_TMPDIR/opts")" -ge 2 ]
 		"complete_$1" "perf $command --" | sed -E 's/^[*]?(--[a-z0-9-]+).*/\1/' >"$BATS_TEST_TMPDIR/completed"
-		for option in $(cat "$BATS_TEST_TMPDIR/opts"); do
-			grep -qx -- "$option" "$BATS_TEST_TMPDIR/completed" || echo "$1: $option"
-		done
+		[ -s "$BATS_TEST_TMPDIR/completed" ]
+		tr -s " \n" "\n" <"$BATS_TEST_TMPDIR/opts" | grep -vxF -f "$BATS_TEST_TMPDIR/completed" | sed "s/^/$1: /"
 	done >"$BATS_TEST_TMPDIR/missing"
 	# what has no line in the help is for scripts only
 	grep -Ev -- ': --raw$' "$BATS_TEST_TMPDIR/missing" && return 1

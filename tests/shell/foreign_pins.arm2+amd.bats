@@ -62,15 +62,15 @@ followed_exactly() {
 
 # entry_link : the number of the link that the one entry names
 entry_link() {
-	local hex
-	hex=$(/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" |
-		jq -r '.[0].value | .[:4] | map(ltrimstr("0x")) | reverse | join("")')
-	echo $((16#$hex))
+	local bytes
+	mapfile -t bytes < <(/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" |
+		grep -oE '"value":\["0x..","0x..","0x..","0x.."' | head -n 1 | grep -o '0x..')
+	echo $((bytes[3] << 24 | bytes[2] << 16 | bytes[1] << 8 | bytes[0]))
 }
 
 # tracepoint_of LINK : where it is attached
 tracepoint_of() {
-	/usr/sbin/bpftool -j link show id "$1" | jq -r .tp_name
+	/usr/sbin/bpftool -j link show id "$1" | json_value tp_name
 }
 
 # followed_alone [STATUS [NAME=VALUE...]] : a session of page-faults, a follower `one` of $task, which came first; then the session

@@ -141,7 +141,7 @@ $loop page-faults 0.000000 per run"
 }
 
 @test "a program is found by id, name, tag and pin, and counted once" {
-	tag=$($bpftool -j prog show pinned "$P/target_loop" | jq -r .tag)
+	tag=$($bpftool -j prog show pinned "$P/target_loop" | json_value tag)
 	prog_stat -b "$(id loop),id:$(id loop),pinned:$P/target_loop" -x, -o "$T/out" -e bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 11
 	is_equal "$(field bpf_runs 1 "$T/out")" 11

@@ -14,8 +14,8 @@ reload() {
 
 # users ID : how many runs count this program
 users() {
-	perf bperf list -j --bpf-attr-map "$ATTR_MAP" |
-		jq --argjson id "$1" '[.programs[] | select(.id == $id) | .runs] | add // 0'
+	perf bperf list --bpf-attr-map "$ATTR_MAP" |
+		awk -v id="$1" '$1 == "PROGRAM" { on = 1 } !NF { on = 0 } on && $2 == id { users = $4 } END { print users + 0 }'
 }
 
 has_users() {
@@ -101,7 +101,7 @@ leave_one_descriptor() {
 @test "-b tag: counts on a program that is loaded again, with another id and the same tag" {
 	local tag old new
 	old=$(id loop)
-	tag=$($bpftool -j prog show pinned "$P/target_loop" | jq -r .tag)
+	tag=$($bpftool -j prog show pinned "$P/target_loop" | json_value tag)
 	counting sum -b "tag:$tag" -e bpf_runs,page-faults
 	sum=$run_pid
 	counting rows -b "tag:$tag" --per-prog -e bpf_runs
@@ -111,7 +111,7 @@ leave_one_descriptor() {
 	prog_run twin 3
 	reload new
 	new=$(id_of "$P/new/target_loop")
-	is_equal "$($bpftool -j prog show pinned "$P/new/target_loop" | jq -r .tag)" "$tag"
+	is_equal "$($bpftool -j prog show pinned "$P/new/target_loop" | json_value tag)" "$tag"
 	wait_for has_users "$new" 2
 	rm "$P/target_loop"
 	"$WORKLOADS/progrun" "$P/new/target_loop" 30
