@@ -48,7 +48,7 @@ spins() {
 		[ "$(list "glob:$name/*,$name")" = "$name/a $name/b $name/c.slice $name/docker-0123456789abcdef0123456789abcdef.scope $name" ]
 		[ "$(list "ctr:0123456789abcd")" = "$name/docker-0123456789abcdef0123456789abcdef.scope" ]
 		[ "$(list ",$name/a")" = "/ $name/a" ]
-		[ ! -s "$T/err" ]
+		is_silent "$T/err"
 		[ "$(list "$name/a,$name/none")" = "$name/a" ]
 		[ "$(cat "$T/err")" = "perf stat: no access to cgroup $top/none: No such file or directory: skipped" ]
 	done
@@ -117,7 +117,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		--for-each-cgroup "$name/a,$name/b,$name/c,$name/a/x" --sort $C --top 3 -- \
 		"$WORKLOADS/ran" 0.3 "${pids[@]}" 2>"$T/err"
 	end_witness
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	[ "$(names "$T/both" | wc -w)" = 3 ]
 	# The kernel starts and reads the two one after the other.
 	for dir in a a/x b; do
@@ -168,7 +168,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	shared -a -x, -o /dev/null -e page-faults true
 	same_state "$T/before"
 	end_run "$stays" INT 130
-	[ ! -s "$T/stays.err" ]
+	is_silent "$T/stays.err"
 	wait_for no_leader
 }
 
@@ -207,7 +207,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	shared -a -x, -o "$T/next" -e page-faults --for-each-cgroup "$name/a" true
 	same_state "$T/before"
 	end_run "$stays" INT 130
-	[ ! -s "$T/stays.err" ]
+	is_silent "$T/stays.err"
 	wait_for no_leader
 }
 

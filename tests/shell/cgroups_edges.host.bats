@@ -173,8 +173,8 @@ read_later() {
 	explained 3000 4000 cgroup "$top/a" < <(value page-faults:u / "$T/out")
 	[ "$(value page-faults:u "$name" "$T/above.csv" | cut -d. -f1)" -ge \
 		"$(value page-faults:u / "$T/out" | cut -d. -f1)" ]
-	[ ! -s "$T/err" ]
-	[ ! -s "$T/above.err" ]
+	is_silent "$T/err"
+	is_silent "$T/above.err"
 	wait_for no_leader
 }
 
@@ -386,7 +386,7 @@ attrs() {
 	bash -c "echo \$\$ >$top/two/cgroup.procs && exec $WORKLOADS/faults 3000"
 	end_run "$most" INT 130
 	end_witness
-	[ ! -s "$T/most.err" ]
+	is_silent "$T/most.err"
 	explained 3000 3100 cgroup "$top/two" < <(value page-faults:u "$name/two" "$T/most.csv")
 	wait_for no_leader
 }

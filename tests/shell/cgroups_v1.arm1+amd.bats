@@ -46,7 +46,7 @@ teardown() {
 		--for-each-cgroup "$name/a,$name/a/b,$name/c,glob:$name/*" -- \
 		bash -c "echo \$\$ >$top/a/b/cgroup.procs && exec $WORKLOADS/faults 700" 2>"$T/err" || :
 	cat "$T/err" >&2
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	local cgroup
 	for cgroup in "$name/a" "$name/a/b"; do
 		in_range "$(value page-faults:u "$cgroup" "$T/both")" 700 2000

@@ -103,7 +103,7 @@ loaded() {
 	# Nobody else noticed.
 	has_sessions 1
 	end_run "$stays" INT 130
-	[ ! -s "$T/stays.err" ]
+	is_silent "$T/stays.err"
 }
 
 @test "perf names a lock that the kernel refuses" {

@@ -445,6 +445,11 @@ end_run() {
 	[ "$status" = "$3" ] || { echo "status $status, not $3" >&2; return 1; }
 }
 
+# is_silent FILE : no message is in it
+is_silent() {
+	[ ! -s "$1" ] || { cat "$1" >&2; return 1; }
+}
+
 # json_value NAME : print the values of that name in standard input, one a line. In an emulated machine, the start of jq
 # takes as long as that of thirty other programs.
 json_value() {

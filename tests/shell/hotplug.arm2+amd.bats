@@ -152,7 +152,7 @@ few=60
 		diff - "$T/$name.err" <<<"perf stat: $late: it is not counted until all sessions have ended"
 	done
 	[ "$(grep -cx "perf profile: $late: it is not sampled until all sessions have ended" "$T/profile.err")" = 1 ]
-	[ ! -s "$T/cpu0.err" ]
+	is_silent "$T/cpu0.err"
 	[ "$(grep -c ^CPU "$T/cpus.csv")" = 1 ]
 	wait_for no_leader_objects
 }

@@ -58,10 +58,10 @@ add_cpu2() {
 		diff - "$T/$name.err" <<<"perf stat: $late: it is not counted until all sessions have ended"
 	done
 	grep -qx "perf profile: $late: it is not sampled until all sessions have ended" "$T/profile.err"
-	[ ! -s "$T/cpu0.err" ]
+	is_silent "$T/cpu0.err"
 	wait_for no_leader
 	shared -x, -o "$T/out" -a -A -e page-faults taskset -c 2 "$WORKLOADS/faults" 300 2>"$T/err"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	# Others have faults there, too.
 	[ "$(awk -F, '$1 == "CPU2" { print $2 }' "$T/out")" -ge 300 ]
 }

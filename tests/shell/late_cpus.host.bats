@@ -42,18 +42,18 @@ private() {
 	shared -x, -o "$T/out" -a -A -e page-faults taskset -c 1 "$WORKLOADS/faults" 300 2>"$T/err"
 	[ "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/out")" -ge 300 ]
 	end_run "$run_pid" INT 130
-	[ ! -s "$T/small.err" ]
+	is_silent "$T/small.err"
 	# Once they have all ended, the next leader counts it.
 	wait_for no_leader
 	counts_faults -a
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 }
 
 @test "a session that does not need that CPU shares" {
 	small_leader
 	shared -x, -o "$T/out" -C 0 -e page-faults taskset -c 0 "$WORKLOADS/faults" 300 2>"$T/err"
 	[ "$(field page-faults 1 "$T/out")" -ge 300 ]
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	end_run "$run_pid" INT 130
 }
 

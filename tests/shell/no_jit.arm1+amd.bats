@@ -26,7 +26,7 @@ requirements() {
 
 @test "without a BPF JIT, plain counting works" {
 	perf stat -x, -o "$T/out" -e task-clock true 2>"$T/err"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	in_range "$(field task-clock 1 "$T/out")" 0.001 1000
 }
 

@@ -284,7 +284,7 @@ usage() {
 	status=0
 	perf stat --list-opts >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 	[ "$status" = 130 ]
-	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	is_silent "$BATS_TEST_TMPDIR/err"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 1 ]
 	for option in --event --all-cpus --no-inherit --bpf-counters --bpf-attr-map --per-thread; do
 		grep -qw -- "$option" "$BATS_TEST_TMPDIR/out"

@@ -77,7 +77,7 @@ requirements() {
 @test "-o writes a file, and --append appends to it" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat -o "$out" -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
-	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	is_silent "$BATS_TEST_TMPDIR/err"
 	[[ $(head -n 1 "$out") = "# started on "*" $(date +%Y)" ]]
 	[ -z "$(sed -n 2p "$out")" ]
 	perf stat -o "$out" -e page-faults:u true
@@ -428,7 +428,7 @@ too_early() {
 	[ "$(grep -c 'seconds' "$BATS_TEST_TMPDIR/err")" = 3 ]
 	[ "$(grep -c . "$BATS_TEST_TMPDIR/err")" = 4 ]
 	perf stat --null -x, true 2>"$BATS_TEST_TMPDIR/err" 3>&-
-	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	is_silent "$BATS_TEST_TMPDIR/err"
 }
 
 @test "-D -1 counts nothing before --control enables it" {
@@ -484,7 +484,7 @@ too_early() {
 	perf stat: counting \`sleep\` without \`-a\`: what others do meanwhile is not counted
 	EOF
 	perf stat -o /dev/null -e dummy:u sleep 0 2>"$err" 3>&-
-	[ ! -s "$err" ]
+	is_silent "$err"
 	perf stat -o /dev/null --timeout 50 -e dummy:u sh -c 'exec sleep 60' 2>"$err" 3>&- || status=$?
 	[ "$status" = 143 ]
 	diff -u - "$err" <<-EOF
@@ -604,7 +604,7 @@ too_early() {
 		[ "$(wc -l <"$err")" = 1 ]
 	done
 	perf stat --quiet --timeout 50 -a -t $$ -p $$ -e dummy:u 2>"$err" 3>&-
-	[ ! -s "$err" ]
+	is_silent "$err"
 }
 
 @test "CSV and JSON on stderr, and --quiet, have no lines about the end of the delay and --control" {

@@ -176,7 +176,7 @@ section() {
 	require_commands rpmspec
 	local root file pattern
 	rpmspec -P -D "_topdir $T" "$top/packaging/bperf.spec" >"$T/spec" 2>"$T/err"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	section install | sed "s: O=build : O=$O :" >"$T/install"
 	grep -qF " O=$O " "$T/install"
 	(cd "$top" && bash -e "$T/install" >"$T/log" 2>&1 3>&-)

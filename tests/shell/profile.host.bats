@@ -264,7 +264,7 @@ add_ended() {
 	mkdir "$T/none/4194402/task/4194402"
 	for way in --bpf --no-bpf; do
 		PROCFS_PATH=$T/none profile $way -u nobody -j >"$T/json" 2>"$T/err"
-		[ ! -s "$T/err" ]
+		is_silent "$T/err"
 		[ "$(account "$T/json" samples)" = 0 ]
 	done
 }
@@ -647,7 +647,7 @@ controlled() {
 	# Ten points are five standard deviations with 600 samples.
 	in_range "$(account "$T/json" samples)" 600 1000000
 	in_range "$(share blend_b "$T/json")" 30 50
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	[ "$(jq -r -s '.[0].event' "$T/json")" = cpu-clock:u ]
 	as_nobody "$public/perf" profile -v -e cpu-clock:u true >/dev/null 2>"$T/err"
 	grep -qF 'perf profile: sampling without BPF: lacks CAP_BPF (to load BPF programs), ' "$T/err"

@@ -40,7 +40,7 @@ on_both() {
 	diff - "$T/all.err" <<-'END'
 		perf stat: CPU 1 was added after the first session began: it is not counted until all sessions have ended
 	END
-	[ ! -s "$T/one.err" ]
+	is_silent "$T/one.err"
 	is_equal "$(field bpf_runs 1 "$T/all.csv")" 100
 	is_equal "$(field bpf_runs 1 "$T/one.csv")" 100
 }

@@ -33,7 +33,7 @@ show() {
 @test "make run shows two sessions that share three events, and leaves nothing shared" {
 	local cpus
 	show
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	cpus=$(getconf _NPROCESSORS_ONLN)
 	[ "$(grep -c " sessions share .* perf events for 3 events$" "$T/out")" = 1 ]
 	[ "$(sed -n 's/^2 sessions share \([0-9]*\) perf events for 3 events$/\1/p' "$T/out")" -eq $((3 * cpus)) ]

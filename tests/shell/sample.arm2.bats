@@ -75,7 +75,7 @@ opened_before_collection() {
 	wait_for opened_before_collection
 	kill -INT "$profile_pid"
 	wait "$profile_pid"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 }
 
 # account EXPRESSION : it holds for the account of an interval that has ended since $from
@@ -98,7 +98,7 @@ account() {
 	wait_for account '.absent_ns >= 500000000'
 	kill -INT "$profile_pid"
 	wait "$profile_pid"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 }
 
 @test "an event that the kernel refuses when its CPU comes back is tried again, and accounted for" {

@@ -117,7 +117,7 @@ lose() {
 	sampled_again
 	kill -INT "$session"
 	wait "$session"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 }
 
 @test "a report has the time that was not sampled" {
@@ -183,5 +183,5 @@ refusing_programs() {
 	wait_for rate_is 0 10000000
 	kill -INT "$session"
 	wait "$session"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 }

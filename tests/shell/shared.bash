@@ -170,7 +170,7 @@ nothing_left() {
 	fi
 	wait_for no_leader || { leader_objects >&2; return 1; }
 	shared -x, -o "$T/last.out" -e page-faults:u true 2>"$T/last.err"
-	[ ! -s "$T/last.err" ]
+	is_silent "$T/last.err"
 	[ "$(entries)" = 0 ]
 	wait_for no_leader
 	[ -d "${ATTR_MAP}_lock" ]

@@ -69,7 +69,7 @@ setup() {
 	[ "$(cat "$err")" = "perf stat: -C 0-1: CPU 1 is offline: skipped (online: 0)" ]
 	whole 1
 	count -a -e cpu-clock,duration_time sleep 0.5
-	[ ! -s "$err" ]
+	is_silent "$err"
 	whole 1
 }
 
@@ -147,7 +147,7 @@ has_no_entries() {
 	wait_for no_leader_objects
 	[ "$(entries)" = 3 ]
 	count -a -e cpu-clock,duration_time sleep 0.5
-	[ ! -s "$err" ]
+	is_silent "$err"
 	whole 2
 	[ "$(entries)" = 0 ]
 	wait_for no_leader_objects
@@ -157,7 +157,7 @@ has_no_entries() {
 repaired_by_next() {
 	count -a -e "cpu-clock,cs,{page-faults,minor-faults},duration_time" sleep 0.2
 	cat "$err"
-	[ ! -s "$err" ]
+	is_silent "$err"
 	whole 2
 }
 

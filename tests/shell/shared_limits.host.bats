@@ -303,7 +303,7 @@ faults_in() {
 	faults_in "$T/own.out" 300 500
 	# Existing parts are shared.
 	shared -x, -o "$T/joins.out" -e "${events%%,*}" "$WORKLOADS/faults" 300 2>"$T/joins.err"
-	[ ! -s "$T/joins.err" ]
+	is_silent "$T/joins.err"
 	refute perf bperf verify --bpf-attr-map "$ATTR_MAP" -e page-faults --time 10 2>"$T/verify.err"
 	[ "$(cat "$T/verify.err")" = "perf bperf: $text: nothing can be compared" ]
 	same_tables "$T/before"

@@ -208,6 +208,6 @@ ask() {
 	same inner 0 $U "$plain" "$plain"
 	same outer 0 $U $((2 * plain + 100000)) $((2 * plain + 30000000))
 	same outer 10 cs 4
-	[ ! -s "$T/server.err" ]
+	is_silent "$T/server.err"
 	nothing_left
 }

@@ -172,7 +172,7 @@ beside_each_step() {
 	finish living
 	lists "$T/none"
 	[ "$(cat "$T/none.out")" = "no events are shared through $ATTR_MAP" ]
-	[ ! -s "$T/none.err" ]
+	is_silent "$T/none.err"
 }
 
 @test "a session stopped at any step does not affect one that counts" {
@@ -196,8 +196,8 @@ beside_each_step() {
 	window first --bpf-counters -a -e page-faults
 	stop_at leader-held -a -e page-faults -- sleep infinity
 	others
-	[ ! -s "$T/task.err" ]
-	[ ! -s "$T/cpus.err" ]
+	is_silent "$T/task.err"
+	is_silent "$T/cpus.err"
 	# Another map and another leader: what it holds serves nobody.
 	finish first
 	remove_map
@@ -300,7 +300,7 @@ restored() {
 		wait_for is_state "$stopped" T
 		timed shared -x, -o "$T/task.out" -e page-faults:u "$WORKLOADS/faults" 300 2>"$T/task.err"
 		counts_right <(sed s/:u// "$T/task.out")
-		[ ! -s "$T/task.err" ]
+		is_silent "$T/task.err"
 		wait_for continued
 		wait "$job"
 	done
@@ -324,7 +324,7 @@ restored() {
 	timed shared -x, -o "$T/task.out" -e page-faults:u "$WORKLOADS/faults" 300 2>"$T/task.err"
 	counts_right <(sed s/:u// "$T/task.out")
 	end_counts
-	[ ! -s "$T/task.err" ]
+	is_silent "$T/task.err"
 	exec {reader}>&-
 	end_jobs
 }
@@ -369,6 +369,6 @@ restored() {
 	# Each repetition tries anew.
 	go_on
 	shared -x, -o "$T/again.out" -e page-faults "$WORKLOADS/faults" 300 2>"$T/again.err"
-	[ ! -s "$T/again.err" ]
+	is_silent "$T/again.err"
 	wait_for no_leader
 }

@@ -294,7 +294,7 @@ fits() {
 @test "without a terminal, each interval prints a table" {
 	background "$T/out" blend 100000000
 	top -d 0.2 --interval-count 3 -E 2 >"$T/text" 2>"$T/err"
-	[ ! -s "$T/err" ]
+	is_silent "$T/err"
 	is_plain "$T/text"
 	[ "$(grep -cE '^# [0-9.]+ s: [0-9,]+ samples? of cpu-clock, 500 Hz, system wide, [0-9.]+ s$' "$T/text")" = 3 ]
 	[ "$(grep -cE '^# [0-9,]+ samples stand for ' "$T/text")" = 3 ]

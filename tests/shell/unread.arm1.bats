@@ -67,7 +67,7 @@ counts_cycles() {
 	wait_for is_asleep "${jobs_started[-1]}"
 	shared -x, -o "$T/idle.csv" -e $pinned -p "${jobs_started[-1]}" --timeout 300 2>"$T/idle.err"
 	cat "$T/idle.csv" "$T/idle.err" >&2
-	[ ! -s "$T/idle.err" ]
+	is_silent "$T/idle.err"
 	end_run "$run_pid" INT 130
 	without_counter "$T/busy.csv" >"$T/without"
 	reported "$T/busy.err" | diff -u "$T/without" - >&2
@@ -96,7 +96,7 @@ counts_cycles() {
 	finish w
 	cat "$T"/{idle,runs}.csv "$T"/{idle,runs,w}.err >&2
 	[ "$(without_counter "$T/idle.csv" | wc -l)" = 2 ]
-	[ ! -s "$T/idle.err" ]
+	is_silent "$T/idle.err"
 	refute grep "readings failed" "$T/w.err"
 	without_counter "$T/runs.csv" >"$T/without"
 	[ "$(wc -l <"$T/without")" = 2 ]
