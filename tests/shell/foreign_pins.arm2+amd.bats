@@ -65,6 +65,7 @@ entry_link() {
 	local bytes
 	mapfile -t bytes < <(/usr/sbin/bpftool -j map dump pinned "$ATTR_MAP" |
 		grep -oE '"value":\["0x..","0x..","0x..","0x.."' | head -n 1 | grep -o '0x..')
+	[ ${#bytes[@]} = 4 ] || return
 	echo $((bytes[3] << 24 | bytes[2] << 16 | bytes[1] << 8 | bytes[0]))
 }
 

@@ -132,7 +132,7 @@ fails() {
 		# Capitals stand for any name.
 		[[ $file =~ [A-Z]{4} ]] || compgen -G "$file" >/dev/null || { echo "$file"; missing=1; }
 	done < <(grep -ohE '`(util|tests|scripts|bpf_skel|metrics)/[A-Za-z0-9_./+*-]*`' Documentation/design.md | tr -d '`')
-	git_files util bpf_skel tests scripts 'builtin-*.c' perf.c | xargs grep -ohwE '[a-z_][a-z0-9_]*' | sort -u >"$T/words"
+	grep -rohwE '[a-z_][a-z0-9_]*' util bpf_skel tests scripts builtin-*.c perf.c | sort -u >"$T/words"
 	while read -r name; do
 		echo "$name()"
 		missing=1

@@ -371,6 +371,11 @@ is_nobodys() {
 	done
 }
 
+@test "a command has its own name where sampling begins after its start" {
+	profile --no-bpf -D 50 -F 500 -s comm,sym -j -- blend 200000 >"$T/json"
+	jq -s -e '[.[] | select(.sym) | .comm] | unique == ["blend"]' "$T/json"
+}
+
 @test "a program that was deleted, in a mount namespace of its own, has names" {
 	require_commands unshare
 	cp "$WORKLOADS/blend" "$T/gone"

@@ -237,6 +237,7 @@ beside_each_step() {
 	stop_at event-opened -a -e page-faults -- sleep infinity
 	first=$stopped
 	killed_at event-awaited shared -a -e page-faults true
+	timed shared -a -x, -o "$T/out" -e page-faults true
 	stop_at event-awaited -a -e page-faults -- sleep infinity
 	kill -CONT "$first"
 	wait_for polls "$first"

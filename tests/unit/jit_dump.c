@@ -190,7 +190,9 @@ static void test_lines_are_of_the_function_behind_them(void **state __unused)
 	assert_at(&dump, 0x1007, "one+7 a.js:10");
 	assert_at(&dump, 0x1008, "one+8 a.js:11");
 	assert_at(&dump, 0x1010, "one+16 b.js:12");
-	assert_at(&dump, 0x10ff, "one+255 b.js:13");
+	assert_at(&dump, 0x103f, "one+63 b.js:13");
+	assert_at(&dump, 0x1040, "one+64 :0");
+	assert_at(&dump, 0x10ff, "one+255 :0");
 	assert_at(&dump, 0x5010, "one+16 b.js:12");
 	assert_at(&dump, 0x2000, "without+0 :0");
 	assert_at(&dump, 0x3000, "not its own+0 :0");

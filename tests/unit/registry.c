@@ -42,7 +42,7 @@ static int fake_open(void *ctx, int first, int nr)
 		world->nr_opened++;
 		crash__step("some-opened");
 	}
-	return 0;
+	return 1;
 }
 
 static bool fake_withdraw(void *ctx, int first, int nr)
@@ -405,18 +405,20 @@ static void a_stopped_opener_keeps_its_slots(void **state)
 	struct world *world = *state;
 	const struct registry_io io = io_of(world);
 	int a = add_session(world, 1), b = add_session(world, 2);
-	struct attr_key k = key(7);
+	struct attr_key k = key(7), others[] = {key(8), key(7)};
 	bool is_new;
 	int claimed = registry__claim(world->reg, &io, a, &k, 1, &is_new), other;
 
 	assert_true(is_new);
-	assert_true(registry__is_changing(world->reg, &k, 1));
+	assert_true(registry__is_opening(world->reg, &k, 1));
+	assert_false(registry__is_opening(world->reg, &others[0], 1));
+	assert_false(registry__is_opening(world->reg, others, 2));
 	/* Another session that wants the same event opens it in another slot, and may repair. */
 	repair_as(world, b);
 	other = join(world, b, 7);
 	assert_int_not_equal(other, claimed);
 	/* That one is ready: nobody has to wait. */
-	assert_false(registry__is_changing(world->reg, &k, 1));
+	assert_false(registry__is_opening(world->reg, &k, 1));
 	assert_int_equal(world->reg->event[claimed].state, REG_CHANGING);
 	/* The stopped session continues. */
 	assert_int_equal(registry__open(world->reg, &io, claimed), 0);

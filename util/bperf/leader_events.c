@@ -95,9 +95,7 @@ int leader_events__open(void *data, int first, int nr)
 	} else if (has_foreign) {
 		foreign_events__forget(leader, first, nr);
 	}
-	for (int i = 0; i < nr; i++)
-		leader->registry->event[first + i].nr_open = nr_open;
-	return nr_open ? 0 : -ENODEV;
+	return nr_open ? nr_open : -ENODEV;
 }
 
 /*

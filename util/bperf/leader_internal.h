@@ -33,7 +33,7 @@ struct bperf_leader {
 	int token_fd;		     /* our liveness token */
 	__u32 token;		     /* its id */
 	bool only_closes;	     /* registered for as long as it closes what others left */
-	int nr_waits;		     /* for other sessions to open or close events */
+	int nr_looks;		     /* at events that other sessions are opening */
 
 	/* A session that was seen to be dead, without the lock; token 0: none */
 	int dead_session;

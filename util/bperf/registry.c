@@ -255,8 +255,8 @@ static int find(const struct registry *reg, const struct attr_key *keys, int nr,
 		if (state_of(event) != state || event->leader != (__u32)slot ||
 		    event->nr_members != (__u32)nr)
 			continue;
-		/* A crash has left it. */
-		if (state == REG_CHANGING && !has_users(event))
+		/* Left by a crash, or being closed: it will never be ready. */
+		if (state == REG_CHANGING && (!has_users(event) || event->nr_open))
 			continue;
 		for (i = 0; i < nr && !memcmp(&event[i].key, &keys[i], sizeof(*keys)); i++)
 			;
@@ -271,7 +271,7 @@ int registry__find(const struct registry *reg, const struct attr_key *keys, int 
 	return find(reg, keys, nr, REG_READY);
 }
 
-bool registry__is_changing(const struct registry *reg, const struct attr_key *keys, int nr)
+bool registry__is_opening(const struct registry *reg, const struct attr_key *keys, int nr)
 {
 	return find(reg, keys, nr, REG_READY) < 0 && find(reg, keys, nr, REG_CHANGING) >= 0;
 }
@@ -306,6 +306,7 @@ int registry__claim(struct registry *reg, const struct registry_io *io, int sess
 		memset(event->users, 0, sizeof(event->users));
 		event->key = keys[i];
 		event->leader = first;
+		event->nr_open = 0;
 		event->nr_members = i ? 0 : nr;
 	}
 	if (first < 0)
@@ -322,13 +323,15 @@ int registry__claim(struct registry *reg, const struct registry_io *io, int sess
 int registry__open(struct registry *reg, const struct registry_io *io, int first)
 {
 	int nr = nr_slots(reg, first);
-	int err = io->open(io->ctx, first, nr);
+	int nr_open = io->open(io->ctx, first, nr);
 
-	if (err) {
+	if (nr_open < 0) {
 		close_group(reg, io, first);
-		return err;
+		return nr_open;
 	}
 	step(io, "event-opened");
+	for (int i = 0; i < nr; i++)
+		reg->event[first + i].nr_open = nr_open;
 	set_states(reg, first, nr, REG_READY);
 	step(io, "event-ready");
 	io->announce(io->ctx, first, nr);

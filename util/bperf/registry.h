@@ -42,7 +42,8 @@ struct registry_io {
 	/**
 	 * open() - put the perf events of @nr slots from @first on into place, as one group
 	 *
-	 * Without the lock. Return: 0 or -errno; close() is called then, for what got into the slots.
+	 * Without the lock. Return: on how many CPUs, at least one; -errno: close() is called for what got into the
+	 * slots.
 	 */
 	int (*open)(void *ctx, int first, int nr);
 
@@ -104,14 +105,14 @@ int registry__add_session(struct registry *reg, const struct registry_io *io,
  * @keys: of the members in order; a single event is a group of one
  * @is_new: on success: registry__open() is to follow, without the lock
  *
- * A group that another session is opening is not found (registry__is_changing()): both open one.
+ * A group that another session is opening is not found (registry__is_opening()): both open one.
  * Under the lock. Return: the first of the @nr consecutive slots; -ENOSPC: no slots.
  */
 int registry__claim(struct registry *reg, const struct registry_io *io, int session,
 		    const struct attr_key *keys, int nr, bool *is_new);
 
-/** registry__is_changing() - whether just these events are not ready, but another session opens or closes some */
-bool registry__is_changing(const struct registry *reg, const struct attr_key *keys, int nr);
+/** registry__is_opening() - whether no group with these keys is ready, but a session is opening one */
+bool registry__is_opening(const struct registry *reg, const struct attr_key *keys, int nr);
 
 /** registry__open() - open what was claimed. Return: 0, or -errno of open(): the slots are free again */
 int registry__open(struct registry *reg, const struct registry_io *io, int first);

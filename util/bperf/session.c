@@ -35,11 +35,13 @@
 #define CLOSE_WAIT_US 100
 
 /*
- * How often a session looks, in all, whether others have opened or closed what it needs, rather than open an event
- * twice. That takes a millisecond or two for each event. It does not wait longer for one that is stopped.
+ * A session that needs an event looks so often whether another one has opened it: for each event, and for all. Else it
+ * would be opened twice. An opening takes a millisecond or two. A session that is stopped while it opens one keeps others
+ * no longer than this.
  */
-#define CHANGE_LOOKS   100
-#define CHANGE_LOOK_US 1000
+#define EVENT_LOOKS    100
+#define ALL_LOOKS      500
+#define LOOK_PERIOD_US 1000
 
 /*
  * How long a session removes dead ones before it goes on: scopes, and then events, within the time of waiting for locks.
@@ -365,23 +367,22 @@ int session__clean_up(struct bperf_leader *leader, bool waits)
 	return err;
 }
 
-/* Take the lock when no other session is at work on these events, or it was waited for long enough. */
+/* Take the lock once no other session is opening these events, or when there were enough looks. */
 static int lock_for(struct bperf_leader *leader, const struct attr_key *keys, int nr)
 {
-	int err;
+	for (int looks = 0;; looks++) {
+		bool is_last = looks >= EVENT_LOOKS || leader->nr_looks >= ALL_LOOKS;
+		int err;
 
-	for (;;) {
-		while (leader->nr_waits < CHANGE_LOOKS &&
-		       registry__is_changing(leader->registry, keys, nr)) {
-			leader->nr_waits++;
-			crash_point__reach("event-awaited");
-			usleep(CHANGE_LOOK_US);
+		if (is_last || !registry__is_opening(leader->registry, keys, nr)) {
+			err = attr_map__relock(leader->attr_map);
+			if (err || is_last || !registry__is_opening(leader->registry, keys, nr))
+				return err;
+			attr_map__unlock(leader->attr_map);
 		}
-		err = attr_map__relock(leader->attr_map);
-		if (err || leader->nr_waits >= CHANGE_LOOKS ||
-		    !registry__is_changing(leader->registry, keys, nr))
-			return err;
-		attr_map__unlock(leader->attr_map);
+		leader->nr_looks++;
+		crash_point__reach("event-awaited");
+		usleep(LOOK_PERIOD_US);
 	}
 }
 

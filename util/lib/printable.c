@@ -97,18 +97,6 @@ char *printable__text(const char *text, const char *twin)
 	return escaped;
 }
 
-bool printable__is_plain(const char *text)
-{
-	struct printable_char c;
-
-	for (; *text; text += c.len) {
-		c = printable__char(text);
-		if (!c.is_plain)
-			return false;
-	}
-	return true;
-}
-
 int printable__len(const char *text)
 {
 	struct printable_char c;

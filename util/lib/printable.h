@@ -36,9 +36,6 @@ struct printable_char printable__char(const char *text);
  */
 char *printable__text(const char *text, const char *twin);
 
-/** printable__is_plain() - whether nothing in a text has to be escaped */
-bool printable__is_plain(const char *text);
-
 /** printable__len() - length of an escaped text in bytes, as printf() aligns */
 int printable__len(const char *text);
 

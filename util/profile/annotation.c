@@ -569,7 +569,7 @@ static int read_code(struct search *search, struct annotated_function *function)
 	return leave_out(search, function, err);
 }
 
-/* JIT compilers give names such as "JS:*run". Others are FUNCTION or FILE:FUNCTION. */
+/* JIT compilers give names such as "JS:*run". A sampled function of that name goes before FILE:FUNCTION. */
 static int set_name(struct search *search, const char *symbol)
 {
 	const struct annotation *annotation = search->annotation;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-int comm_cache__set(struct comm_cache *cache, pid_t tid, const char *comm)
+static int put(struct comm_cache *cache, pid_t tid, const char *comm, bool is_early)
 {
 	int at = tid ? id_map__get(&cache->by_tid, tid) : -1;
 
@@ -22,14 +22,25 @@ int comm_cache__set(struct comm_cache *cache, pid_t tid, const char *comm)
 			return -ENOMEM;
 		}
 	}
-	snprintf(cache->comms[at], sizeof(cache->comms[at]), "%s", comm);
+	cache->comms[at].is_early = is_early;
+	snprintf(cache->comms[at].text, sizeof(cache->comms[at].text), "%s", comm);
 	return 0;
+}
+
+int comm_cache__set(struct comm_cache *cache, pid_t tid, const char *comm)
+{
+	return put(cache, tid, comm, false);
+}
+
+int comm_cache__note(struct comm_cache *cache, pid_t tid, const char *comm)
+{
+	return put(cache, tid, comm, true);
 }
 
 int comm_cache__fork(struct comm_cache *cache, pid_t tid, pid_t parent_tid)
 {
 	int at = parent_tid ? id_map__get(&cache->by_tid, parent_tid) : -1;
-	char comm[16];
+	struct cached_comm parent;
 
 	if (at < 0) {
 		/* An earlier thread of that number has ended. */
@@ -37,8 +48,8 @@ int comm_cache__fork(struct comm_cache *cache, pid_t tid, pid_t parent_tid)
 			id_map__remove(&cache->by_tid, tid);
 		return 0;
 	}
-	snprintf(comm, sizeof(comm), "%s", cache->comms[at]);
-	return comm_cache__set(cache, tid, comm);
+	parent = cache->comms[at];
+	return put(cache, tid, parent.text, parent.is_early);
 }
 
 const char *comm_cache__get(struct comm_cache *cache, pid_t pid, pid_t tid)
@@ -50,13 +61,17 @@ const char *comm_cache__get(struct comm_cache *cache, pid_t pid, pid_t tid)
 	if (!tid)
 		return "swapper";
 	at = id_map__get(&cache->by_tid, tid);
-	if (at >= 0)
-		return cache->comms[at];
+	if (at >= 0 && !cache->comms[at].is_early)
+		return cache->comms[at].text;
 	path = xasprintf("%s/%d/task/%d/comm", procfs_root(), pid, tid);
 	comm = path ? read_file_line(path) : NULL;
-	if (comm_cache__set(cache, tid, comm ? comm : "[unknown]"))
+	if (at >= 0 && !comm) {
+		cache->comms[at].is_early = false;
+		return cache->comms[at].text;
+	}
+	if (put(cache, tid, comm ? comm : "[unknown]", false))
 		return "[unknown]";
-	return cache->comms[cache->nr - 1];
+	return cache->comms[id_map__get(&cache->by_tid, tid)].text;
 }
 
 void comm_cache__clear(struct comm_cache *cache)

@@ -421,8 +421,8 @@ static int note_all_names(struct ring_sampler *sampler, const struct thread_map 
 	for (int i = 0; threads && i < threads->nr && !err; i++) {
 		const char *comm = threads->thread[i].comm;
 
-		/* Without a name it has ended already. */
-		err = *comm ? comm_cache__set(&sampler->comms, threads->thread[i].tid, comm) : 0;
+		/* A thread without a name had ended when it was listed. */
+		err = *comm ? comm_cache__note(&sampler->comms, threads->thread[i].tid, comm) : 0;
 	}
 	thread_map__delete(all);
 	return err;

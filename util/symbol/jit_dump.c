@@ -171,18 +171,26 @@ static int take_move(struct reader *reader, const struct move_record *record)
 	return function < 0 ? 0 : add_load(reader->dump, record->address, record->size, function);
 }
 
-/*
- * "\xff" repeats the file of the line before. V8 of Node.js 20 writes freed memory in place of a name: lines of such a
- * file are left out.
- *
- * Return: NO_FILE then.
- */
+/* V8 of Node.js 20 writes freed memory in place of names. */
+static bool is_name(const char *text)
+{
+	struct printable_char c;
+
+	for (; *text; text += c.len) {
+		c = printable__char(text);
+		if (!c.is_valid || c.code < ' ')
+			return false;
+	}
+	return true;
+}
+
+/* "\xff" repeats the file of the line before. Return: NO_FILE: what is there is no name */
 static uint32_t add_file(struct jit_dump *dump, const char *name, uint32_t before)
 {
 	if (!strcmp(name, "\xff") ||
 	    (before && before != NO_FILE && !strcmp(name, text_at(dump, before))))
 		return before;
-	return printable__is_plain(name) ? add_text(dump, name, strnlen(name, MAX_NAME)) : NO_FILE;
+	return is_name(name) ? add_text(dump, name, strnlen(name, MAX_NAME)) : NO_FILE;
 }
 
 static int take_entries(struct reader *reader, const char *data, size_t len)
@@ -202,12 +210,17 @@ static int take_entries(struct reader *reader, const char *data, size_t len)
 		if (!name)
 			break;
 		file = add_file(dump, name, file);
-		if (file == NO_FILE || address < reader->lines_of || line > INT32_MAX)
+		if (address < reader->lines_of || line > INT32_MAX)
 			continue;
 		added = array__add(dump->lines, dump->nr_lines);
 		if (!added)
 			return -ENOMEM;
-		*added = (struct jit_line){address - reader->lines_of, line, file};
+		/* Line 0 is none: the code is not that of the line before. */
+		*added = (struct jit_line){.offset = address - reader->lines_of};
+		if (file != NO_FILE) {
+			added->line = line;
+			added->file = file;
+		}
 	}
 	return 0;
 }
