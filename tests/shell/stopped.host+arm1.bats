@@ -243,7 +243,8 @@ beside_each_step() {
 	wait_for polls "$first"
 	kill -CONT "$stopped"
 	wait_for polls "$stopped"
-	perf bperf list --bpf-attr-map "$ATTR_MAP" | grep -q "^2 sessions share $(nproc) perf events"
+	has_sessions 2
+	[ "$(nr_perf_events)" = "$(nproc)" ]
 	end_run "$first" INT 130
 	end_run "$stopped" INT 130
 	wait_for no_leader
