@@ -239,7 +239,7 @@ $(O)/drivers/%: tests/drivers/%.c $(TEST_OBJS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(TEST_OBJS) $(ALL_LIBS)
 
-$(O)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h bpf_skel/leader*.h) | $(O)/probed
+$(O)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h bpf_skel/*.h) | $(O)/probed
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra $(SYSROOT_CFLAGS) $(SYSROOT_LDFLAGS) \

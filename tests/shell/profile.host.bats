@@ -350,7 +350,8 @@ is_nobodys() {
 	# One collection has the samples of both, in no certain order.
 	for i in 1 2 3 4; do
 		profile -F 2000 -s comm,dso,sym -j -- "$T/bin/tool" >"$T/json"
-		jq -s -e 'any(.[]; .comm == "tool" and .dso == "bash" and (.sym | startswith("bash+0x") | not))' "$T/json"
+		jq -s -e 'any(.[]; .comm == "tool" and .dso == "bash" and (.sym | startswith("bash+0x") | not))' "$T/json" ||
+			{ cat "$T/json"; return 1; }
 		jq -s -e 'any(.[]; .comm == "tool" and .sym == "blend_b")' "$T/json"
 		jq -s -e 'all(.[]; .dso != "[anon]")' "$T/json"
 	done
