@@ -377,6 +377,15 @@ is_nobodys() {
 	jq -s -e '[.[] | select(.sym) | .comm] | unique == ["blend"]' "$T/json"
 }
 
+@test "a process that executes another program has the name that it had at each sample" {
+	background /dev/null bash -c 'until [ -e "$1/go" ]; do :; done; exec "$2" 200000' - "$T" "$WORKLOADS/blend"
+	# perf collects within a second, and at its end.
+	profile --no-bpf -p $! -F 500 -s comm,dso -j -- \
+		sh -c 'ran 0.1 $0; : >"$1/go"; while [ -e /proc/$0/exe ]; do :; done' $! "$T" >"$T/json"
+	jq -s -e 'map(select(.dso == "bash")) | length == 1 and .[0].comm == "bash" and .[0].samples > 10' "$T/json"
+	jq -s -e 'map(select(.dso == "blend")) | length == 1 and .[0].comm == "blend" and .[0].samples > 10' "$T/json"
+}
+
 @test "a program that was deleted, in a mount namespace of its own, has names" {
 	require_commands unshare
 	cp "$WORKLOADS/blend" "$T/gone"

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int put(struct comm_cache *cache, pid_t tid, const char *comm, bool is_early)
+int comm_cache__set(struct comm_cache *cache, pid_t tid, const char *comm)
 {
 	int at = tid ? id_map__get(&cache->by_tid, tid) : -1;
 
@@ -22,19 +22,9 @@ static int put(struct comm_cache *cache, pid_t tid, const char *comm, bool is_ea
 			return -ENOMEM;
 		}
 	}
-	cache->comms[at].is_early = is_early;
+	cache->comms[at].tid = tid;
 	snprintf(cache->comms[at].text, sizeof(cache->comms[at].text), "%s", comm);
 	return 0;
-}
-
-int comm_cache__set(struct comm_cache *cache, pid_t tid, const char *comm)
-{
-	return put(cache, tid, comm, false);
-}
-
-int comm_cache__note(struct comm_cache *cache, pid_t tid, const char *comm)
-{
-	return put(cache, tid, comm, true);
 }
 
 int comm_cache__fork(struct comm_cache *cache, pid_t tid, pid_t parent_tid)
@@ -49,29 +39,43 @@ int comm_cache__fork(struct comm_cache *cache, pid_t tid, pid_t parent_tid)
 		return 0;
 	}
 	parent = cache->comms[at];
-	return put(cache, tid, parent.text, parent.is_early);
+	return comm_cache__set(cache, tid, parent.text);
+}
+
+/* Return: owned by the caller; NULL: the thread has ended. */
+static char *read_comm(pid_t pid, pid_t tid)
+{
+	char *path __cleanup(free_ptr) = xasprintf("%s/%d/task/%d/comm", procfs_root(), pid, tid);
+
+	return path ? read_file_line(path) : NULL;
+}
+
+/* The directory of a thread that leads no process is not listed, but it is there. */
+void comm_cache__refresh(struct comm_cache *cache)
+{
+	for (int i = 0; i < cache->nr; i++) {
+		struct cached_comm *cached = &cache->comms[i];
+		char *comm __cleanup(free_ptr) = read_comm(cached->tid, cached->tid);
+
+		if (comm)
+			snprintf(cached->text, sizeof(cached->text), "%s", comm);
+	}
 }
 
 const char *comm_cache__get(struct comm_cache *cache, pid_t pid, pid_t tid)
 {
-	char *path __cleanup(free_ptr) = NULL;
 	char *comm __cleanup(free_ptr) = NULL;
 	int at;
 
 	if (!tid)
 		return "swapper";
 	at = id_map__get(&cache->by_tid, tid);
-	if (at >= 0 && !cache->comms[at].is_early)
+	if (at >= 0)
 		return cache->comms[at].text;
-	path = xasprintf("%s/%d/task/%d/comm", procfs_root(), pid, tid);
-	comm = path ? read_file_line(path) : NULL;
-	if (at >= 0 && !comm) {
-		cache->comms[at].is_early = false;
-		return cache->comms[at].text;
-	}
-	if (put(cache, tid, comm ? comm : "[unknown]", false))
+	comm = read_comm(pid, tid);
+	if (comm_cache__set(cache, tid, comm ? comm : "[unknown]"))
 		return "[unknown]";
-	return cache->comms[id_map__get(&cache->by_tid, tid)].text;
+	return cache->comms[cache->nr - 1].text;
 }
 
 void comm_cache__clear(struct comm_cache *cache)

@@ -411,19 +411,34 @@ int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 
 /* --- the rest --- */
 
-/* Threads that run already may end before their first sample is read. @threads: those that are sampled; NULL: all */
-static int note_all_names(struct ring_sampler *sampler, const struct thread_map *threads)
+static int note_threads(struct ring_sampler *sampler, const struct thread_map *threads)
 {
-	struct thread_map *all = threads ? NULL : thread_map__new_all();
 	int err = 0;
 
-	threads = threads ? threads : all;
 	for (int i = 0; threads && i < threads->nr && !err; i++) {
 		const char *comm = threads->thread[i].comm;
 
 		/* A thread without a name had ended when it was listed. */
-		err = *comm ? comm_cache__note(&sampler->comms, threads->thread[i].tid, comm) : 0;
+		err = *comm ? comm_cache__set(&sampler->comms, threads->thread[i].tid, comm) : 0;
 	}
+	return err;
+}
+
+/*
+ * The kernel tells of new names as long as the events are enabled. So this is what threads are called from then on, also
+ * those that end before their first sample is read.
+ */
+static int note_current_names(struct ring_sampler *sampler)
+{
+	struct thread_map *all;
+	int err;
+
+	if (sampler->has_threads) {
+		comm_cache__refresh(&sampler->comms);
+		return 0;
+	}
+	all = thread_map__new_all();
+	err = note_threads(sampler, all);
 	thread_map__delete(all);
 	return err;
 }
@@ -463,7 +478,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	if (!err && !threads && sampler->lacks_tasks)
 		pr_warn("perf runs in a pid namespace: samples of tasks outside of it are left out");
 	if (!err)
-		err = note_all_names(sampler, threads);
+		err = note_threads(sampler, threads);
 	if (err) {
 		ring_sampler__delete(sampler);
 		return err;
@@ -490,6 +505,8 @@ int ring_sampler__set(struct ring_sampler *sampler, bool enable)
 {
 	int err = ring_events__set(&sampler->ring, enable);
 
+	if (!err && enable)
+		err = note_current_names(sampler);
 	if (err)
 		pr_err("cannot %s sampling: %s", enable ? "begin" : "end", strerror(-err));
 	return err;
