@@ -61,6 +61,29 @@ blend_forever() {
 	[ "$(functions "$T/json")" = blend_a ]
 }
 
+@test "names of functions and files can have colons" {
+	local range way
+	gcc -O1 -o "$T/a:b" -x c - <<-EOF
+	static volatile unsigned long sink;
+	__attribute__((noinline)) void odd(void) __asm__("\"odd:name\"");
+	__attribute__((noinline)) void odd(void) { for (int i = 0; i < 20000; i++) sink++; }
+	__attribute__((noinline)) void even(void) { for (int i = 0; i < 20000; i++) sink++; }
+	int main(void) { for (int i = 0; i < 10000; i++) { odd(); even(); } }
+	EOF
+	for range in odd:name a:b:odd:name; do
+		for way in --bpf --no-bpf; do
+			profile $way --range $range -- "$T/a:b" >"$T/json"
+			[ "$(functions "$T/json")" = odd:name ]
+		done
+	done
+	for range in a:b "$T/a:b"; do
+		profile --range "$range" -- "$T/a:b" >"$T/json"
+		[ "$(jq -r '.sym // empty' "$T/json" | grep -cxE 'even|odd:name')" = 2 ]
+	done
+	refused 22 profile --range odd:none -- "$T/a:b" <<<"\
+perf profile: --range odd:none: nothing of this name in the kernel and in the program of the command (libraries are not mapped yet: use -p)"
+}
+
 @test "a range of the kernel has its functions" {
 	# Reading zeros spends its time here.
 	grep -q ' [tT] read_zero$' /proc/kallsyms || skip_or_fail "no function read_zero"

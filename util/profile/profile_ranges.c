@@ -104,25 +104,44 @@ const char *profile_ranges__colon(const char *text)
 	return NULL;
 }
 
-/* A name alone is that of a file, or of a function in any file of the target. */
-static int find_name(struct profile_ranges *ranges, const struct symbols *symbols,
-		     const struct pid_list *pids, const char *text, bool is_everybody)
+static int find_code(struct profile_ranges *ranges, const struct symbols *symbols,
+		     const struct pid_list *pids, const char *file, const char *function)
 {
-	const char *colon = profile_ranges__colon(text);
-	char *file __cleanup(free_ptr) = strndup(text, colon ? colon - text : (int)strlen(text));
 	struct process_code code = {
 		.pids = pids->pids,
 		.nr_pids = pids->nr,
 		.file = file,
-		.function = colon ? colon + 1 : NULL,
+		.function = function,
 	};
-	int nr = file ? symbol_ranges__processes(symbols, &code, &ranges->found) : -ENOMEM;
 
-	if (nr || colon || strchr(text, '/') || is_everybody)
-		return nr;
-	code.file = NULL;
-	code.function = text;
 	return symbol_ranges__processes(symbols, &code, &ranges->found);
+}
+
+/* FILE:FUNCTION, where FILE and FUNCTION can have colons. */
+static int find_in_file(struct profile_ranges *ranges, const struct symbols *symbols,
+			const struct pid_list *pids, const char *text)
+{
+	int nr = 0;
+
+	for (const char *at = text; !nr && (at = profile_ranges__colon(at)); at++) {
+		char *file __cleanup(free_ptr) = strndup(text, at - text);
+
+		nr = file ? find_code(ranges, symbols, pids, file, at + 1) : -ENOMEM;
+	}
+	return nr;
+}
+
+/* A name alone is that of a file, or of a function in any file of the target. */
+static int find_name(struct profile_ranges *ranges, const struct symbols *symbols,
+		     const struct pid_list *pids, const char *text, bool is_everybody)
+{
+	int nr = find_in_file(ranges, symbols, pids, text);
+
+	if (!nr)
+		nr = find_code(ranges, symbols, pids, text, NULL);
+	if (!nr && !strchr(text, '/') && !is_everybody)
+		nr = find_code(ranges, symbols, pids, NULL, text);
+	return nr;
 }
 
 static int report_missing(const struct symbols *symbols, const char *text, bool is_everybody,
