@@ -3,6 +3,7 @@
 # perf profile --diff compares folded stacks, as a table and as a flame graph. Flame graphs are well-formed,
 # whatever the names are, and work in a browser.
 
+load browser
 load helpers
 
 T=$BATS_TEST_TMPDIR
@@ -138,49 +139,28 @@ row() {
 	[ "$(ls -A)" = "$(printf '%s\n' after before dir.svg full.svg refused.err refused.out)" ]
 }
 
-# act HTML SCRIPT : run the script behind that of the graph, and print its report
-act() {
-	head -n -2 "$1" >acted.html
-	printf '<script>%s</script></body></html>\n' "$2" >>acted.html
-	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$T/chromium" \
-		--dump-dom "file://$T/acted.html" 2>/dev/null | sed -n 's,.*<i id="said">\(.*\)</i>.*,\1,p'
-}
-
 @test "a browser zooms, searches and resets" {
-	command -v chromium >/dev/null || [ "${FULL:-}" ] || skip "needs chromium, which only make test-all installs"
-	require_commands chromium
-	perf profile --flamegraph d.html --diff before after
-	local find='
-		const frame = function (name) {
-			return Array.from(document.querySelectorAll(".f")).find(f => f.querySelector("text").textContent === name);
-		};
-		const said = document.createElement("i");
-		said.id = "said";
-		document.body.append(said);
-		const say = text => said.append(text, ";");
-		const shape = name => [frame(name).getAttribute("x"), frame(name).getAttribute("width"), frame(name).style.display].join(" ");
-		const click = element => element.dispatchEvent(new MouseEvent("click", {bubbles: true}));
-		const search = function (text) {
-			document.getElementById("search").value = text;
-			document.getElementById("search").dispatchEvent(new Event("input"));
-			say(document.getElementById("matched").textContent);
-		};'
-	# A click on a frame makes it as wide as the graph, and hides all that is beside it.
-	[ "$(act d.html "$find"'
-		click(frame("db").querySelector("rect"));
-		say(shape("db")); say(shape("query")); say(shape("web")); say(shape("all"));')" = \
-		"0% 100% ;0% 100% ;0% 0% none;0% 100% ;" ]
-	# The button and the key put it back.
-	[ "$(act d.html "$find"'
-		click(frame("db").querySelector("rect"));
-		click(document.getElementById("reset"));
-		say(shape("db"));
-		click(frame("web").querySelector("rect"));
-		document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
-		say(shape("web"));')" = "57.5% 42.5% ;0% 57.5% ;" ]
-	# Both functions called main are 100 percent, and draw, inside of render, counts once.
-	[ "$(act d.html "$find"'
-		search("^main$"); search("render|draw"); search("QUERY"); search("query"); search("(");
-		say(document.querySelectorAll(".match").length); search("");')" = \
-		"2 matches, 100.00 %;2 matches, 45.00 %;0 matches, 0.00 %;1 match, 42.50 %;0 matches, 0.00 %;0;;" ]
+	require_browser
+	local graph
+	for graph in d.html d.svg; do
+		perf profile --flamegraph $graph --diff before after
+		# A click on a frame makes it as wide as the graph, and hides all that is beside it.
+		[ "$(act $graph '
+			click(frame("db").querySelector("rect"));
+			say(shape("db")); say(shape("query")); say(shape("web")); say(shape("all"));')" = \
+			"0% 100% ;0% 100% ;0% 0% none;0% 100% ;" ]
+		# The button and the key put it back.
+		[ "$(act $graph '
+			click(frame("db").querySelector("rect"));
+			click(document.getElementById("reset"));
+			say(shape("db"));
+			click(frame("web").querySelector("rect"));
+			document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
+			say(shape("web"));')" = "57.5% 42.5% ;0% 57.5% ;" ]
+		# Both functions called main are 100 percent, and draw, inside of render, counts once.
+		[ "$(act $graph '
+			search("^main$"); search("render|draw"); search("QUERY"); search("query"); search("(");
+			say(document.querySelectorAll(".match").length); search("");')" = \
+			"2 matches, 100.00 %;2 matches, 45.00 %;0 matches, 0.00 %;1 match, 42.50 %;0 matches, 0.00 %;0;;" ]
+	done
 }

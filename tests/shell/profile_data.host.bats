@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf profile -o writes perf.data, which Linux's perf and perf profile report read. cpu-clock needs no PMU.
 
+load browser
 load profile_files
 
 # weights FILE : print the weight of each function in JSON, as "sym weight"
@@ -70,6 +71,23 @@ weight() {
 			grep -v '^time_nanos' >"$T/$file.text"
 	done
 	diff -u "$T/live.text" "$T/again.text" >&2
+}
+
+@test "a browser finds as much in a graph as the stacks have" {
+	require_browser
+	local graph share
+	profile -F 2000 --folded --flamegraph "$T/live.svg" -o "$T/x" -- blend 50000 >"$T/folded"
+	perf profile report --flamegraph "$T/again.html" "$T/x" >"$T/report"
+	share=$(awk '/;blend_deep(;| )/ { part += $NF } { all += $NF } END { printf "%.2f %%", part * 100 / all }' "$T/folded")
+	for graph in live.svg again.html; do
+		# Each level of the recursion is a frame, and the innermost has all samples of the others.
+		act "$T/$graph" '
+			search("^blend_deep$");
+			click(frame("blend_b").querySelector("rect"));
+			say(shape("blend_b"));
+			say(frame("blend_deep").style.display);' >"$T/said"
+		diff -u - "$T/said" <<<"8 matches, $share;0% 100% ;none;"
+	done
 }
 
 @test "each format has the total of JSON" {
