@@ -279,16 +279,12 @@ static struct byte_buffer ksymbol_record(uint16_t type, uint16_t flags, uint64_t
 	return record;
 }
 
-/* Apply a record, which is released. Return: whether the kernel has new symbols. */
-static bool apply(struct process_table *table, struct symbol_table *kernel,
+/* Apply a record, which is released. */
+static void apply(struct process_table *table, struct symbol_table *kernel,
 		  struct byte_buffer record)
 {
-	bool has_symbols = false;
-
-	assert_int_equal(map_events__apply(record.data, record.len, table, kernel, &has_symbols),
-			 0);
+	assert_int_equal(map_events__apply(record.data, record.len, table, kernel), 0);
 	byte_buffer__clear(&record);
-	return has_symbols;
 }
 
 static void test_records_of_processes_tell_their_mappings(void **state __unused)
@@ -444,12 +440,12 @@ static void test_records_of_bpf_programs_name_them(void **state __unused)
 	struct symbol_table kernel = {};
 	const struct symbol *symbol;
 
-	assert_true(apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 0x1000)));
-	assert_false(apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_OOL, 0, 0x2000)));
-	assert_false(apply(NULL, &kernel,
-			   ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF,
-					  PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, 0x3000)));
-	assert_false(apply(NULL, &kernel, begin_record(PERF_RECORD_EXIT, 0)));
+	apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 0x1000));
+	apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_OOL, 0, 0x2000));
+	apply(NULL, &kernel,
+	      ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER,
+			     0x3000));
+	apply(NULL, &kernel, begin_record(PERF_RECORD_EXIT, 0));
 	symbol_table__sort(&kernel);
 	assert_int_equal(kernel.nr, 1);
 	symbol = symbol_table__find(&kernel, 0x103f);
@@ -473,11 +469,9 @@ static void test_records_that_are_cut_off_are_refused(void **state __unused)
 	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
 		for (size_t len = sizeof(struct perf_event_header); len < needed[i]; len++) {
 			char *copy = malloc(len);
-			bool has_symbols = false;
 
 			memcpy(copy, records[i].data, len);
-			assert_int_equal(map_events__apply(copy, len, NULL, NULL, &has_symbols),
-					 -EBADMSG);
+			assert_int_equal(map_events__apply(copy, len, NULL, NULL), -EBADMSG);
 			free(copy);
 		}
 		byte_buffer__clear(&records[i]);

@@ -104,6 +104,54 @@ static void test_an_empty_table_has_no_names(void **state __unused)
 	symbol_table__clear(&table);
 }
 
+/* Symbols in the order of their addresses, in any other, and some that come later, give the same table. */
+static void test_the_order_in_which_symbols_come_does_not_matter(void **state __unused)
+{
+	enum { NR = 400 };
+	unsigned int random = 1;
+
+	for (int round = 0; round < 50; round++) {
+		struct symbol_table tables[3] = {};
+		uint64_t starts[NR];
+		char name[16];
+
+		/* Some are equal, or rise for a while. */
+		for (int i = 0; i < NR; i++) {
+			random = random * 1103515245 + 12345;
+			starts[i] = (i < round * 8 ? i : (int)((random >> 16) % NR)) * 16 + 16;
+		}
+		for (int i = 0; i < NR; i++) {
+			snprintf(name, sizeof(name), "f%d", i);
+			put(&tables[0], starts[i], 16, name, SYMBOL_GLOBAL);
+			put(&tables[1], starts[i], 16, name, SYMBOL_GLOBAL);
+			if (i % (round + 1) == 0)
+				symbol_table__sort(&tables[1]);
+		}
+		for (int address = 16; address <= NR * 16; address += 16) {
+			for (int i = 0; i < NR; i++) {
+				snprintf(name, sizeof(name), "f%d", i);
+				if (starts[i] == (uint64_t)address)
+					put(&tables[2], starts[i], 16, name, SYMBOL_GLOBAL);
+			}
+		}
+		for (int i = 0; i < 3; i++)
+			symbol_table__sort(&tables[i]);
+		assert_int_equal(tables[0].nr, tables[1].nr);
+		assert_int_equal(tables[0].nr, tables[2].nr);
+		for (size_t i = 0; i < tables[0].nr; i++) {
+			const char *expected =
+				symbol_table__name(&tables[0], &tables[0].symbols[i]);
+
+			assert_true(!i ||
+				    tables[0].symbols[i - 1].start < tables[0].symbols[i].start);
+			assert_string_equal(at(&tables[1], tables[0].symbols[i].start), expected);
+			assert_string_equal(at(&tables[2], tables[0].symbols[i].start), expected);
+		}
+		for (int i = 0; i < 3; i++)
+			symbol_table__clear(&tables[i]);
+	}
+}
+
 static const char kernel[] = "ffffffff81000000 T _text\n"
 			     "ffffffff81000000 T startup_64\n"
 			     "ffffffff81000100 t local_one\n"
@@ -506,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_the_best_of_several_names_is_kept),
 		cmocka_unit_test(test_a_label_inside_does_not_hide_the_function),
 		cmocka_unit_test(test_an_empty_table_has_no_names),
+		cmocka_unit_test(test_the_order_in_which_symbols_come_does_not_matter),
 		cmocka_unit_test(test_kallsyms_have_functions_modules_and_bpf_programs),
 		cmocka_unit_test(test_the_last_function_of_a_module_does_not_reach_to_the_next_one),
 		cmocka_unit_test(test_nothing_behind_the_text_of_kallsyms_is_read),

@@ -156,6 +156,10 @@ static enum stat_status dump_maps(struct profile_cmd *cmd)
 
 static enum symbols_depth depth_of(const struct profile_cmd *cmd)
 {
+	uint32_t code = SAMPLE_IP | SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK;
+
+	if (!(cmd->run.sampling.key & code) && !cmd->run.ranges.nr)
+		return SYMBOLS_NONE;
 	if (cmd->inlines)
 		return SYMBOLS_INLINES;
 	if (sort_keys__has(&cmd->options.sort, SORT_SRCLINE))

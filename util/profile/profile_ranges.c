@@ -69,7 +69,7 @@ void profile_ranges__clear(struct profile_ranges *ranges)
 
 /* --- numbers and the kernel --- */
 
-static int find_kernel(struct profile_ranges *ranges, const struct symbols *symbols,
+static int find_kernel(struct profile_ranges *ranges, struct symbols *symbols,
 		       struct range_name *name)
 {
 	uint64_t start, end;
@@ -83,7 +83,7 @@ static int find_kernel(struct profile_ranges *ranges, const struct symbols *symb
 	return nr < 0 ? nr : 0;
 }
 
-int profile_ranges__find_kernel(struct profile_ranges *ranges, const struct symbols *symbols)
+int profile_ranges__find_kernel(struct profile_ranges *ranges, struct symbols *symbols)
 {
 	int err = 0;
 
@@ -104,7 +104,7 @@ const char *profile_ranges__colon(const char *text)
 	return NULL;
 }
 
-static int find_code(struct profile_ranges *ranges, const struct symbols *symbols,
+static int find_code(struct profile_ranges *ranges, struct symbols *symbols,
 		     const struct pid_list *pids, const char *file, const char *function)
 {
 	struct process_code code = {
@@ -118,7 +118,7 @@ static int find_code(struct profile_ranges *ranges, const struct symbols *symbol
 }
 
 /* FILE:FUNCTION, where FILE and FUNCTION can have colons. */
-static int find_in_file(struct profile_ranges *ranges, const struct symbols *symbols,
+static int find_in_file(struct profile_ranges *ranges, struct symbols *symbols,
 			const struct pid_list *pids, const char *text)
 {
 	int nr = 0;
@@ -132,7 +132,7 @@ static int find_in_file(struct profile_ranges *ranges, const struct symbols *sym
 }
 
 /* A name alone is that of a file, or of a function in any file of the target. */
-static int find_name(struct profile_ranges *ranges, const struct symbols *symbols,
+static int find_name(struct profile_ranges *ranges, struct symbols *symbols,
 		     const struct pid_list *pids, const char *text, bool is_everybody)
 {
 	int nr = find_in_file(ranges, symbols, pids, text);
@@ -163,7 +163,7 @@ static int report_missing(const struct symbols *symbols, const char *text, bool 
 	return -EINVAL;
 }
 
-static int find_user(struct profile_ranges *ranges, const struct symbols *symbols,
+static int find_user(struct profile_ranges *ranges, struct symbols *symbols,
 		     const struct pid_list *pids, bool is_everybody, pid_t workload)
 {
 	for (int i = 0; i < ranges->nr; i++) {
@@ -182,7 +182,7 @@ static int find_user(struct profile_ranges *ranges, const struct symbols *symbol
 	return 0;
 }
 
-int profile_ranges__find_user(struct profile_ranges *ranges, const struct symbols *symbols,
+int profile_ranges__find_user(struct profile_ranges *ranges, struct symbols *symbols,
 			      const struct target *target, pid_t workload)
 {
 	struct pid_list pids = {};

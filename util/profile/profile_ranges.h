@@ -25,7 +25,7 @@ struct profile_ranges {
 int profile_ranges__add(struct profile_ranges *ranges, const char *text);
 
 /** profile_ranges__find_kernel() - find numbers, and functions and modules of the kernel; 0 or -ENOMEM */
-int profile_ranges__find_kernel(struct profile_ranges *ranges, const struct symbols *symbols);
+int profile_ranges__find_kernel(struct profile_ranges *ranges, struct symbols *symbols);
 
 /**
  * profile_ranges__find_user() - find all other names in the processes of a target
@@ -33,7 +33,7 @@ int profile_ranges__find_kernel(struct profile_ranges *ranges, const struct symb
  *
  * Return: 0 or -errno; -EINVAL: a name was not found, after a message.
  */
-int profile_ranges__find_user(struct profile_ranges *ranges, const struct symbols *symbols,
+int profile_ranges__find_user(struct profile_ranges *ranges, struct symbols *symbols,
 			      const struct target *target, pid_t workload);
 
 /** profile_ranges__has_all() - whether all names are found */

@@ -75,8 +75,10 @@ int kernel_names__resolve(struct kernel_names *names, struct place_table *places
 			  const int *numbers, int nr)
 {
 	bool has_unknown;
-	int err = name_places(names, places, numbers, nr, &has_unknown);
+	int err;
 
+	symbol_table__sort(&names->table);
+	err = name_places(names, places, numbers, nr, &has_unknown);
 	if (err || !has_unknown)
 		return err;
 	warn_if_hidden(names);

@@ -209,7 +209,7 @@ static int apply_mmap2(struct byte_reader *reader, struct process_table *process
 }
 
 /* BPF programs keep their names after they are unloaded: samples may be older. */
-static int apply_ksymbol(struct byte_reader *reader, struct symbol_table *kernel, bool *has_symbols)
+static int apply_ksymbol(struct byte_reader *reader, struct symbol_table *kernel)
 {
 	uint64_t address = byte_reader__u64(reader);
 	uint32_t size = byte_reader__u32(reader);
@@ -230,12 +230,11 @@ static int apply_ksymbol(struct byte_reader *reader, struct symbol_table *kernel
 		return 0;
 	symbol.owner = symbol_table__add_name(kernel, "[bpf]", 5);
 	symbol_table__add(kernel, &symbol);
-	*has_symbols = true;
 	return kernel->has_failed ? -ENOMEM : 0;
 }
 
 int map_events__apply(const void *record, size_t len, struct process_table *processes,
-		      struct symbol_table *kernel, bool *has_symbols)
+		      struct symbol_table *kernel)
 {
 	struct perf_event_header header;
 	struct byte_reader reader = {.at = record, .left = len};
@@ -251,7 +250,7 @@ int map_events__apply(const void *record, size_t len, struct process_table *proc
 	case PERF_RECORD_MMAP2:
 		return apply_mmap2(&reader, processes);
 	case PERF_RECORD_KSYMBOL:
-		return apply_ksymbol(&reader, kernel, has_symbols);
+		return apply_ksymbol(&reader, kernel);
 	default:
 		return 0;
 	}
@@ -333,7 +332,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 int map_events__take(struct map_events *events, struct process_table *processes,
-		     struct symbol_table *kernel, bool *has_symbols)
+		     struct symbol_table *kernel)
 {
 	uint64_t nr_lost = events->nr_lost;
 	int err = 0;
@@ -352,7 +351,7 @@ int map_events__take(struct map_events *events, struct process_table *processes,
 
 		err = record->has_build_id ?
 			      map_events__apply_id(data, record->len, processes) :
-			      map_events__apply(data, record->len, processes, kernel, has_symbols);
+			      map_events__apply(data, record->len, processes, kernel);
 		if (err == -EBADMSG)
 			err = 0;
 	}

@@ -27,13 +27,13 @@ void map_events__close(struct map_events *events);
 
 /**
  * map_events__take() - bring the table of processes up to date with all records that have arrived
- * @kernel: receives BPF programs that were loaded; the caller sorts it if *has_symbols is set
+ * @kernel: receives BPF programs that were loaded; the caller sorts it
  *
  * Records of different CPUs are applied in the order of their times.
  * Return: 0 or -ENOMEM.
  */
 int map_events__take(struct map_events *events, struct process_table *processes,
-		     struct symbol_table *kernel, bool *has_symbols);
+		     struct symbol_table *kernel);
 
 /** map_events__nr_lost() - records that found their buffer full */
 uint64_t map_events__nr_lost(const struct map_events *events);
@@ -52,7 +52,7 @@ struct map_record {
  * Return: 0; -EBADMSG: the record is too short for its type; -ENOMEM.
  */
 int map_events__apply(const void *record, size_t len, struct process_table *processes,
-		      struct symbol_table *kernel, bool *has_symbols);
+		      struct symbol_table *kernel);
 
 /**
  * map_events__apply_id() - apply one record of an event that delivers build ids

@@ -24,8 +24,7 @@ static bool is_module(const char *owner, const char *name)
 	return owner[0] == '[' && !strncmp(owner + 1, name, len) && !strcmp(owner + 1 + len, "]");
 }
 
-int symbol_ranges__kernel(const struct symbols *symbols, const char *name,
-			  struct address_ranges *ranges)
+int symbol_ranges__kernel(struct symbols *symbols, const char *name, struct address_ranges *ranges)
 {
 	const struct symbol_table *table = symbols__kernel(symbols);
 	int nr = 0;
@@ -56,7 +55,7 @@ struct places {
 };
 
 struct search {
-	const struct symbols *symbols;
+	struct symbols *symbols;
 	const struct process_code *wanted;
 	struct process_table
 		table;	       /* of its own: samples must not find processes as they are now */
@@ -145,7 +144,7 @@ static int search_all(struct search *search)
 	return err;
 }
 
-int symbol_ranges__processes(const struct symbols *symbols, const struct process_code *wanted,
+int symbol_ranges__processes(struct symbols *symbols, const struct process_code *wanted,
 			     struct address_ranges *ranges)
 {
 	struct search search = {.symbols = symbols, .wanted = wanted, .ranges = ranges};

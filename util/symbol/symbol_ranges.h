@@ -14,8 +14,7 @@ struct symbols;
  *
  * Functions of the same name are added all. Return: how many, or -ENOMEM.
  */
-int symbol_ranges__kernel(const struct symbols *symbols, const char *name,
-			  struct address_ranges *ranges);
+int symbol_ranges__kernel(struct symbols *symbols, const char *name, struct address_ranges *ranges);
 
 /* Code of processes to look for. */
 struct process_code {
@@ -31,7 +30,7 @@ struct process_code {
  * The confined process reads the files. Processes that have ended have no code. Return: how many ranges, or
  * -ENOMEM.
  */
-int symbol_ranges__processes(const struct symbols *symbols, const struct process_code *wanted,
+int symbol_ranges__processes(struct symbols *symbols, const struct process_code *wanted,
 			     struct address_ranges *ranges);
 
 #endif

@@ -116,20 +116,68 @@ static uint64_t end_of(const struct symbol_table *table, const struct symbol *sy
 	return last;
 }
 
+static void sort_range(struct symbol_table *table, size_t from, size_t to)
+{
+	if (to - from > 1)
+		qsort_r(table->symbols + from, to - from, sizeof(*table->symbols), compare,
+			table->names);
+}
+
+/* Sort those of each address from a symbol on, as long as addresses do not fall. Return: where they fall, or nr */
+static size_t sort_rising(struct symbol_table *table, size_t from)
+{
+	const struct symbol *symbols = table->symbols;
+	size_t i = from + 1;
+
+	for (; i < table->nr && symbols[i].start >= symbols[i - 1].start; i++) {
+		if (symbols[i].start == symbols[from].start)
+			continue;
+		sort_range(table, from, i);
+		from = i;
+	}
+	sort_range(table, from, i);
+	return i;
+}
+
+/* Merge the two sorted parts of a table, from the end. Without memory for a copy of the second, sort all. */
+static void merge(struct symbol_table *table, size_t middle)
+{
+	size_t nr_new = table->nr - middle, old = middle, to = table->nr;
+	struct symbol *added = calloc(nr_new, sizeof(*added));
+
+	if (!added) {
+		sort_range(table, 0, table->nr);
+		return;
+	}
+	memcpy(added, table->symbols + middle, nr_new * sizeof(*added));
+	while (nr_new) {
+		bool is_old = old && compare(&table->symbols[old - 1], &added[nr_new - 1],
+					     table->names) > 0;
+
+		table->symbols[--to] = is_old ? table->symbols[--old] : added[--nr_new];
+	}
+	free(added);
+}
+
 void symbol_table__sort(struct symbol_table *table)
 {
-	size_t nr = 0;
+	size_t nr = 0, middle;
 
-	if (!table->nr)
+	if (table->nr_sorted == table->nr)
 		return;
 	if (!table->names)
 		(void)symbol_table__add_name(table, "", 0); /* data alone: no name is read */
-	qsort_r(table->symbols, table->nr, sizeof(*table->symbols), compare, table->names);
+	middle = sort_rising(table, table->nr_sorted ? table->nr_sorted - 1 : 0);
+	if (middle < table->nr) {
+		if (sort_rising(table, middle) < table->nr)
+			sort_range(table, middle, table->nr);
+		merge(table, middle);
+	}
 	for (size_t i = 0; i < table->nr; i++) {
 		if (!nr || table->symbols[i].start != table->symbols[nr - 1].start)
 			table->symbols[nr++] = table->symbols[i];
 	}
-	table->nr = nr;
+	table->nr = table->nr_sorted = nr;
 	for (size_t i = 0; i < nr; i++) {
 		struct symbol *symbol = &table->symbols[i];
 

@@ -24,7 +24,8 @@ struct symbol {
 struct symbol_table {
 	struct symbol *symbols;
 	size_t nr, cap;
-	char *names; /* texts one behind the other; the first is empty */
+	size_t nr_sorted; /* so many are in their order; those behind are new */
+	char *names;	  /* texts one behind the other; the first is empty */
 	size_t names_len, names_cap;
 	bool has_failed; /* out of memory: symbols are missing */
 };
@@ -50,6 +51,9 @@ uint32_t symbol_table__add_name(struct symbol_table *table, const char *name, si
 
 /**
  * symbol_table__sort() - make the table ready for symbol_table__find()
+ *
+ * Symbols that come in the order of their addresses, as those of the kernel do, cost a comparison each. New ones are
+ * merged into a sorted table.
  *
  * Keeps one symbol for each address: the highest rank, then the fewest leading underscores, then the
  * longest range, then the first in the alphabet. A symbol without a size reaches up to the next

@@ -74,6 +74,8 @@ struct symbols *symbols__new(enum symbols_depth depth)
 		return NULL;
 	symbols->names.wants_lines = depth == SYMBOLS_LINES || depth == SYMBOLS_INLINES;
 	symbols->names.wants_inlined = depth == SYMBOLS_INLINES;
+	if (depth == SYMBOLS_NONE)
+		return symbols;
 	symbols->files.has_debug_files = depth != SYMBOLS_NAMES;
 	symbols->files.reader = symbol_process__start(depth != SYMBOLS_NAMES);
 	if (!symbols->files.reader)
@@ -123,26 +125,15 @@ void symbols__unfollow(struct symbols *symbols)
 
 int symbols__update(struct symbols *symbols)
 {
-	bool has_symbols = false;
-	int err;
-
 	if (!symbols->events)
 		return 0;
-	err = map_events__take(symbols->events, &symbols->processes, &symbols->kernel.table,
-			       &has_symbols);
-	if (has_symbols)
-		symbol_table__sort(&symbols->kernel.table);
-	return err;
+	return map_events__take(symbols->events, &symbols->processes, &symbols->kernel.table);
 }
 
 int symbols__apply(struct symbols *symbols, const void *record, size_t len)
 {
-	bool has_symbols = false;
-	int err = map_events__apply(record, len, &symbols->processes, &symbols->kernel.table,
-				    &has_symbols);
+	int err = map_events__apply(record, len, &symbols->processes, &symbols->kernel.table);
 
-	if (has_symbols)
-		symbol_table__sort(&symbols->kernel.table);
 	return err == -EBADMSG ? 0 : err;
 }
 
@@ -158,8 +149,9 @@ uint64_t symbols__nr_lost(const struct symbols *symbols)
 	return symbols->events ? map_events__nr_lost(symbols->events) : 0;
 }
 
-const struct symbol_table *symbols__kernel(const struct symbols *symbols)
+const struct symbol_table *symbols__kernel(struct symbols *symbols)
 {
+	symbol_table__sort(&symbols->kernel.table);
 	return &symbols->kernel.table;
 }
 

@@ -20,6 +20,7 @@ struct symbol_table;
 struct symbols;
 
 enum symbols_depth {
+	SYMBOLS_NONE, /* only processes have names */
 	SYMBOLS_NAMES,
 	SYMBOLS_FILES,	 /* also opens files with debug information, for symbols__open() */
 	SYMBOLS_LINES,	 /* also source lines */
@@ -27,7 +28,7 @@ enum symbols_depth {
 };
 
 /**
- * symbols__new() - read the kernel's symbols and start the confined process
+ * symbols__new() - read the kernel's symbols and start the confined process, unless nothing needs them
  *
  * Call it before anything shared is mapped. Warns if the confined process cannot be started;
  * symbols__resolve() warns if those of the kernel are hidden.
@@ -185,7 +186,7 @@ int symbols__store(struct symbols *symbols, int image, const struct place_name *
 int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, size_t len);
 
 /* The kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
-const struct symbol_table *symbols__kernel(const struct symbols *symbols);
+const struct symbol_table *symbols__kernel(struct symbols *symbols);
 struct symbol_process *symbols__reader(const struct symbols *symbols);
 
 /** symbols__hides_kernel() - whether this user may not see where the kernel's functions are: KERNEL_NAMES_REMEDY */
