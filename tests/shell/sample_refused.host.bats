@@ -133,6 +133,8 @@ lose() {
 	echo 28 >"$T/refused"
 	kill -KILL "$sampler_pid"
 	wait_for grep -q 'is not sampled on CPU 0' "$T/out"
+	# Up to 10 ms are differences of the kernel's clocks.
+	sleep 0.1
 	kill -INT "$session"
 	wait "$session"
 	grep -qE '^# lost: the event was not open, [0-9,]+ msec of CPU time$' "$T/out"
