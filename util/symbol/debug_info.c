@@ -75,12 +75,13 @@ int debug_info__frames(struct debug_info *info __unused, uint64_t address __unus
 #define FUNCTIONS(fn)                                                                              \
 	fn(elf_version) fn(elf_begin) fn(elf_end) fn(dwarf_begin_elf) fn(dwarf_end)                \
 		fn(dwarf_new_oom_handler) fn(dwarf_get_units) fn(dwarf_ranges) fn(dwarf_child)     \
-			fn(dwarf_siblingof) fn(dwarf_tag) fn(dwarf_dieoffset) fn(dwarf_offdie)     \
-				fn(dwarf_attr_integrate) fn(dwarf_formstring) fn(dwarf_formudata)  \
-					fn(dwarf_getsrc_die) fn(dwarf_linesrc) fn(dwarf_lineno)    \
-						fn(dwarf_getsrcfiles) fn(dwarf_filesrc)            \
-							fn(dwarf_setalt) fn(dwarf_cu_info)         \
-								fn(dwarf_cu_getdwarf)
+			fn(dwarf_siblingof) fn(dwarf_tag) fn(dwarf_dieoffset) fn(dwarf_offdie) fn( \
+				dwarf_attr_integrate) fn(dwarf_formstring) fn(dwarf_formudata)     \
+				fn(dwarf_getsrc_die) fn(dwarf_linesrc) fn(dwarf_lineno)            \
+					fn(dwarf_getsrcfiles) fn(dwarf_filesrc) fn(dwarf_setalt)   \
+						fn(dwarf_cu_info) fn(dwarf_cu_getdwarf)            \
+							fn(dwarf_getelf) fn(elf_nextscn)           \
+								fn(elf_getdata) fn(dwarf_getalt)
 
 /* Set once by debug_info__init(). The library stays loaded. */
 static struct {
@@ -352,12 +353,35 @@ static int read_unit(struct debug_info *info, struct unit *unit)
 
 /* --- frames --- */
 
+/* Return: whether a text has its end inside of the section of a file that it is in. */
+static bool has_end_in(Dwarf *dwarf, const char *text)
+{
+	Elf *elf = lib.dwarf_getelf(dwarf);
+	Elf_Scn *section = NULL;
+
+	while (elf && (section = lib.elf_nextscn(elf, section))) {
+		const Elf_Data *data = lib.elf_getdata(section, NULL);
+		uintptr_t start = data ? (uintptr_t)data->d_buf : 0, at = (uintptr_t)text - start;
+
+		if (start && at < data->d_size)
+			return memchr(text, '\0', data->d_size - at);
+	}
+	return false;
+}
+
+/* libdw 0.188 gives texts without an end, of a table whose section has the type of notes, for one. */
 static const char *text_of(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
+	const char *text = lib.dwarf_attr_integrate(die, name, &attribute) ?
+				   lib.dwarf_formstring(&attribute) :
+				   NULL;
+	Dwarf *dwarf = text ? lib.dwarf_cu_getdwarf(attribute.cu) : NULL;
 
-	return lib.dwarf_attr_integrate(die, name, &attribute) ? lib.dwarf_formstring(&attribute) :
-								 NULL;
+	/* It has been looked for, if there was none. */
+	if (dwarf && (attribute.form == DW_FORM_GNU_strp_alt || attribute.form == DW_FORM_strp_sup))
+		dwarf = lib.dwarf_getalt(dwarf);
+	return dwarf && has_end_in(dwarf, text) ? text : NULL;
 }
 
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
