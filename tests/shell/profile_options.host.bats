@@ -52,6 +52,22 @@ requirements() {
 	[ "$size" != 0x80 ]
 }
 
+# opened OPTION... : how often a profile opens the symbols of the kernel, and starts the process that reads files
+opened() {
+	strace -f -o "$T/calls" -e trace=openat,prctl perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@" -- true >"$T/text"
+	echo "$(grep -c '/proc/kallsyms"' "$T/calls") $(grep -c 'PR_SET_NAME, "perf-symbols"' "$T/calls")"
+}
+
+@test "symbols are read only if the profile has addresses" {
+	require_commands strace
+	local way
+	for way in --bpf --no-bpf; do
+		[ "$(opened $way -s comm,pid,cpu,cgroup)" = "0 0" ]
+		[ "$(opened $way -s comm,sym)" = "1 1" ]
+		[ "$(opened $way -g -s comm)" = "1 1" ]
+	done
+}
+
 @test "names that take longer than a second show their progress on a terminal, and are then printed" {
 	local pids=() name pid worker
 	# Two files: the first one is still read when progress is shown.
