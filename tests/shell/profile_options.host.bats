@@ -52,19 +52,26 @@ requirements() {
 	[ "$size" != 0x80 ]
 }
 
-# opened OPTION... : how often a profile opens the symbols of the kernel, and starts the process that reads files
-opened() {
-	strace -f -o "$T/calls" -e trace=openat,prctl perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@" -- true >"$T/text"
-	echo "$(grep -c '/proc/kallsyms"' "$T/calls") $(grep -c 'PR_SET_NAME, "perf-symbols"' "$T/calls")"
+# opens NUMBERS OPTION... : whether a profile opens the symbols of the kernel, starts the process that reads files, and opens
+# events that record mappings (0 or 1 each)
+opens() {
+	local numbers=$1
+	shift
+	strace -v -f -o "$T/calls" -e trace=openat,prctl,perf_event_open perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@" \
+		-- true >"$T/text"
+	echo "$(grep -cm1 '/proc/kallsyms"' "$T/calls") $(grep -cm1 'PR_SET_NAME, "perf-symbols"' "$T/calls")" \
+		"$(grep -cm1 'perf_event_open(.* mmap2=1,' "$T/calls")" >"$T/numbers"
+	cat "$T/numbers"
+	[ "$(cat "$T/numbers")" = "$numbers" ]
 }
 
-@test "symbols are read only if the profile has addresses" {
+@test "symbols are read and mappings followed only if the profile has addresses" {
 	require_commands strace
 	local way
 	for way in --bpf --no-bpf; do
-		[ "$(opened $way -s comm,pid,cpu,cgroup)" = "0 0" ]
-		[ "$(opened $way -s comm,sym)" = "1 1" ]
-		[ "$(opened $way -g -s comm)" = "1 1" ]
+		opens "0 0 0" $way -s comm,pid,cpu,cgroup
+		opens "1 1 1" $way -s comm,sym
+		opens "1 1 1" $way -g -s comm
 	done
 }
 

@@ -152,7 +152,9 @@ fits() {
 	press 's\025colour\n'
 	wait_for shows '^colour: not a list of columns$'
 	press 's\025cgroup\n'
-	wait_for shows '^samples have no cgroups: start perf top with -s cgroup$'
+	wait_for shows '^these columns need another start: perf top -s cgroup$'
+	press 's\025srcline\n'
+	wait_for shows '^these columns need another start: perf top -s srcline$'
 	press 'd0\n'
 	wait_for shows '^0: not a number of seconds from 0.1 to 3600$'
 	# Esc cancels, and sequences are no keys.
@@ -176,6 +178,16 @@ fits() {
 	press x
 	wait_for shows '^# Overhead'
 	press Q
+	ends_with 0
+}
+
+@test "functions can be asked for after a start without them" {
+	background "$T/out" blend 100000000
+	begin_screen -e cpu-clock -s comm
+	press 's\025sym\n'
+	wait_for shows '^# Overhead +Samples +Symbol$'
+	wait_for shows '  \[\.] blend_[a-z]$'
+	press q
 	ends_with 0
 }
 

@@ -7,6 +7,7 @@
 #include "util/lib/printable.h"
 #include "util/lib/program.h"
 #include "util/lib/util.h"
+#include "util/symbol/symbols.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -75,7 +76,7 @@ static bool set_percent(struct top_cmd *top, const char *text)
 	return true;
 }
 
-/* Return: whether the samples tell rows of these columns apart. */
+/* Return: whether the samples have what these columns need. */
 static bool has_parts(const struct top_cmd *top, const struct sort_keys *sort)
 {
 	uint32_t key = top->profile.run.samples.key, needed = sort_keys__sample_key(sort);
@@ -83,6 +84,8 @@ static bool has_parts(const struct top_cmd *top, const struct sort_keys *sort)
 	/* The innermost frame of a stack is the sampled function. */
 	if (key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK))
 		needed &= ~SAMPLE_IP;
+	if (sort_keys__has(sort, SORT_SRCLINE) && !symbols__has_lines(top->profile.run.symbols))
+		return false;
 	return !(needed & ~key);
 }
 
@@ -93,7 +96,7 @@ static bool set_sort(struct top_cmd *top, const char *text)
 	if (!sort_keys__are_known(text) || sort_keys__parse(&sort, text))
 		return false;
 	if (!has_parts(top, &sort)) {
-		note(top, "samples have no cgroups: start %s top with -s cgroup", program__name());
+		note(top, "these columns need another start: %s top -s %s", program__name(), text);
 		return true;
 	}
 	if (top->profile.each_cgroup)

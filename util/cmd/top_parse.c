@@ -138,6 +138,8 @@ static void rename_options(int argc, char **argv)
  */
 static void widen_key(struct profile_cmd *cmd)
 {
+	if (!(cmd->run.sampling.key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK)))
+		cmd->run.sampling.key |= SAMPLE_IP;
 	cmd->run.sampling.key |=
 		SAMPLE_COMM | SAMPLE_PROCESS | SAMPLE_THREAD | SAMPLE_CPU | SAMPLE_PRIO;
 	cmd->run.samples.key = cmd->run.sampling.key;

@@ -68,8 +68,9 @@ static void fill_attr(const struct ring_events *ring, const struct ring_request 
 	attr->inherit = request->threads && !options->target->no_inherit;
 	attr->sample_id_all = 1;
 	/* Each record once: from the first event. */
-	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = is_first;
-	attr->ksymbol = is_first && !request->threads;
+	attr->comm = attr->comm_exec = attr->task = is_first;
+	attr->mmap = attr->mmap2 = is_first && request->has_maps;
+	attr->ksymbol = attr->mmap && !request->threads;
 	attr->use_clockid = 1;
 	/* Hardware events refuse clocks that an NMI cannot read, such as that of the boot. */
 	attr->clockid = CLOCK_MONOTONIC;
@@ -306,12 +307,13 @@ static int reserve(struct ring_events *ring, const struct ring_request *request)
 	int nr_cgroups = request->options->nr_cgroups;
 	unsigned long nr_targets = request->threads ? request->threads->nr : nr_cgroups;
 	unsigned long nr_each = (nr_targets ? nr_targets : 1) * ring->cpus->nr;
+	unsigned long nr_ids = request->has_maps ? nr_each : 0;
 	/* The times of cgroups need an event on each CPU. */
 	unsigned long nr = nr_each * request->events->nr + (nr_cgroups ? ring->cpus->nr : 0);
 	unsigned long limit = 0;
 	int err;
 
-	ring->lacks_ids = perf_event__reserve(nr + nr_each, &limit);
+	ring->lacks_ids = !nr_ids || perf_event__reserve(nr + nr_ids, &limit);
 	err = ring->lacks_ids ? perf_event__reserve(nr, &limit) : 0;
 	if (err)
 		pr_err("cannot sample: too many open files: the limit is %lu, sampling needs %lu: raise the limit with ulimit -n",

@@ -40,7 +40,7 @@ struct ring_events {
 	struct id_map by_id;	   /* the kernel's number of an event: as in struct ring_fd */
 	struct cgroup_times times; /* if there are events of cgroups */
 	bool lacks_lost; /* the kernel does not count the lost records of each event (before 6.0) */
-	bool lacks_ids; /* the kernel delivers no build ids (before 5.12), or too few files may be open */
+	bool lacks_ids; /* nobody wants build ids, the kernel delivers none (before 5.12), or too few files may be open */
 	bool hides_modes; /* the kernel refuses to sample the modes that clocks exclude */
 };
 
@@ -49,6 +49,7 @@ struct ring_request {
 	const struct sampler_options *options;
 	struct evlist *events;		  /* a refused event may be limited to user level */
 	const struct thread_map *threads; /* NULL: CPUs or cgroups */
+	bool has_maps;			  /* records of mappings and BPF programs are wanted */
 };
 
 /**

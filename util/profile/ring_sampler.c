@@ -447,7 +447,8 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 		       const struct thread_map *threads, struct symbols *symbols,
 		       struct ring_sampler **out)
 {
-	const struct ring_request request = {options, events, threads};
+	const struct ring_request request = {options, events, threads,
+					     symbols__needs_records(symbols)};
 	struct ring_sampler *sampler = calloc(1, sizeof(*sampler));
 	int err;
 

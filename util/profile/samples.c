@@ -50,12 +50,18 @@ static struct process_key key_of(const struct sample_entry *entry)
 	};
 }
 
+static bool has_places(const struct samples *samples)
+{
+	return samples->key & (SAMPLE_IP | SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
+}
+
 /* Return: whether places of user space are wanted that an entry has. */
 static bool has_user(const struct samples *samples, const struct sample_entry *entry)
 {
 	bool has_stack = samples->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
 
-	return !samples->no_user && (entry->nr_user || (!has_stack && entry->is_user));
+	return has_places(samples) && !samples->no_user &&
+	       (entry->nr_user || (!has_stack && entry->is_user));
 }
 
 void samples__expect(struct samples *samples, const struct sample_entry *entry)
@@ -135,6 +141,8 @@ static int fill_places(const struct samples *samples, const struct sample_entry 
 	bool has_stack = samples->key & (SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK);
 	int err = 0;
 
+	if (!has_places(samples))
+		return 0;
 	if (has_user(samples, entry)) {
 		filler.process = symbols__process(samples->symbols, &filler.who);
 		if (filler.process < 0)

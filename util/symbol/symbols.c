@@ -38,6 +38,7 @@ struct progress {
 
 struct symbols {
 	bool is_stored; /* the names are from elsewhere */
+	enum symbols_depth depth;
 	struct process_table processes;
 	struct image_files files;
 	struct map_events *events; /* NULL: not followed */
@@ -72,6 +73,7 @@ struct symbols *symbols__new(enum symbols_depth depth)
 
 	if (!symbols)
 		return NULL;
+	symbols->depth = depth;
 	symbols->names.wants_lines = depth == SYMBOLS_LINES || depth == SYMBOLS_INLINES;
 	symbols->names.wants_inlined = depth == SYMBOLS_INLINES;
 	if (depth == SYMBOLS_NONE)
@@ -107,8 +109,15 @@ void symbols__use_debuginfod(struct symbols *symbols, const char *urls)
 			strerror(errno));
 }
 
+bool symbols__needs_records(const struct symbols *symbols)
+{
+	return symbols->depth != SYMBOLS_NONE;
+}
+
 void symbols__follow(struct symbols *symbols)
 {
+	if (!symbols__needs_records(symbols))
+		return;
 	symbols->events = map_events__open();
 	if (!symbols->events)
 		pr_warn("processes that end soon have no names: cannot follow new mappings: %s",
@@ -132,7 +141,11 @@ int symbols__update(struct symbols *symbols)
 
 int symbols__apply(struct symbols *symbols, const void *record, size_t len)
 {
-	int err = map_events__apply(record, len, &symbols->processes, &symbols->kernel.table);
+	int err;
+
+	if (!symbols__needs_records(symbols))
+		return 0;
+	err = map_events__apply(record, len, &symbols->processes, &symbols->kernel.table);
 
 	return err == -EBADMSG ? 0 : err;
 }
@@ -147,6 +160,11 @@ int symbols__apply_id(struct symbols *symbols, const void *record, size_t len)
 uint64_t symbols__nr_lost(const struct symbols *symbols)
 {
 	return symbols->events ? map_events__nr_lost(symbols->events) : 0;
+}
+
+bool symbols__has_lines(const struct symbols *symbols)
+{
+	return symbols->names.wants_lines;
 }
 
 const struct symbol_table *symbols__kernel(struct symbols *symbols)

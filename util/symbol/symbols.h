@@ -20,7 +20,7 @@ struct symbol_table;
 struct symbols;
 
 enum symbols_depth {
-	SYMBOLS_NONE, /* only processes have names */
+	SYMBOLS_NONE, /* no places are made, so nothing is followed */
 	SYMBOLS_NAMES,
 	SYMBOLS_FILES,	 /* also opens files with debug information, for symbols__open() */
 	SYMBOLS_LINES,	 /* also source lines */
@@ -45,8 +45,11 @@ void symbols__delete(struct symbols *symbols);
  */
 void symbols__use_debuginfod(struct symbols *symbols, const char *urls);
 
+/** symbols__needs_records() - whether places are made, which needs mappings and processes */
+bool symbols__needs_records(const struct symbols *symbols);
+
 /**
- * symbols__follow() - follow new mappings and processes from now on
+ * symbols__follow() - follow new mappings and processes from now on, if they are needed
  *
  * Warns if that is not possible: processes that end between two symbols__update() then have no names.
  */
@@ -188,6 +191,9 @@ int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, si
 /* The kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
 const struct symbol_table *symbols__kernel(struct symbols *symbols);
 struct symbol_process *symbols__reader(const struct symbols *symbols);
+
+/** symbols__has_lines() - whether places have source lines where debug information has */
+bool symbols__has_lines(const struct symbols *symbols);
 
 /** symbols__hides_kernel() - whether this user may not see where the kernel's functions are: KERNEL_NAMES_REMEDY */
 bool symbols__hides_kernel(const struct symbols *symbols);
