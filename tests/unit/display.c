@@ -346,6 +346,10 @@ static void only_text_follows_the_locale(void **state)
 	text = print_run((struct stat_config){GLOBAL(1), CSV, .options.big_num = 1}, list, &times);
 	assert_string_equal(text, "524028778.00,,power,9,100.00,,\n");
 	free(text);
+	/* Also text after CSV. */
+	text = print_run((struct stat_config){GLOBAL(1), .options.big_num = 1}, list, &times);
+	assert_non_null(strstr(text, " 524,028,778.00 "));
+	free(text);
 	evlist__delete(list);
 	setlocale(LC_NUMERIC, "C");
 }
