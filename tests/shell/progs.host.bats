@@ -57,6 +57,10 @@ teardown() {
 	refused 1 perf stat -b "pinned:$pin" true <<-END
 		perf stat: -b pinned:$pin: 'target_plain' (id $id) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
 	END
+	# A tag finds it, too, or the same program of another test.
+	tag=$(/usr/sbin/bpftool -j prog show pinned "$pin" | jq -r .tag)
+	refute perf stat -b "tag:$tag" true 2>"$BATS_TEST_TMPDIR/err"
+	grep -qE "^perf stat: -b tag:$tag: 'target_plain' \(id [0-9]+\) cannot be counted: it has no BTF " "$BATS_TEST_TMPDIR/err"
 	grep -A1 -F "id:$id OR name:target_plain" "$BATS_TEST_TMPDIR/list" |
 		grep -qF 'cannot be counted: it has no BTF'
 }
