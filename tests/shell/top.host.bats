@@ -330,6 +330,11 @@ fits() {
 		END { exit bad || nr != 3 }' "$T/text" >&2
 }
 
+@test "without -d, a table comes every two seconds" {
+	top --interval-count 1 >"$T/text"
+	in_range "$(sed -nE 's/^# ([0-9.]+) s: .*/\1/p' "$T/text")" 2 10
+}
+
 @test "a terminal without ANSI sequences gets tables" {
 	TERM=dumb script -qfec "perf top --bpf-attr-map $ATTR_MAP -e cpu-clock -d 0.2 --interval-count 1" /dev/null \
 		</dev/null >"$T/text"
