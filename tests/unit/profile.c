@@ -380,6 +380,49 @@ static void test_a_tree_of_callers_has_what_called_each_function(void **state __
 	end(world);
 }
 
+static void test_branches_below_the_limit_are_left_out(void **state __unused)
+{
+	static const struct limit {
+		double percent;
+		const char *body;
+	} limits[] = {
+		/* none: half a percent for branches */
+		{0, "   100.00%     0.00%        0  [.] prog_main\n"
+		    "            |--60.00%--alpha\n"
+		    "             --39.70%--beta\n"
+		    "\n"
+		    "    60.00%    60.00%      600  [.] alpha\n"
+		    "    39.70%    39.70%      397  [.] beta\n"
+		    "     0.30%     0.30%        3  [.] gamma_fn\n"},
+		{0.2, "   100.00%     0.00%        0  [.] prog_main\n"
+		      "            |--60.00%--alpha\n"
+		      "            |--39.70%--beta\n"
+		      "             -- 0.30%--gamma_fn\n"
+		      "\n"
+		      "    60.00%    60.00%      600  [.] alpha\n"
+		      "    39.70%    39.70%      397  [.] beta\n"
+		      "     0.30%     0.30%        3  [.] gamma_fn\n"},
+		{50, "   100.00%     0.00%        0  [.] prog_main\n"
+		     "             --60.00%--alpha\n"
+		     "\n"
+		     "    60.00%    60.00%      600  [.] alpha\n"
+		     "# 2 rows below 50 %\n"},
+		{70, "   100.00%     0.00%        0  [.] prog_main\n"
+		     "# 3 rows below 70 %\n"},
+	};
+	struct world *world = begin(VIEW_TREE, "sym", SAMPLE_USER_STACK);
+
+	add_stack(world, 600, (uint64_t[]){AT(alpha), AT(prog_main), 0});
+	add_stack(world, 397, (uint64_t[]){AT(beta), AT(prog_main), 0});
+	add_stack(world, 3, (uint64_t[]){AT(gamma_fn), AT(prog_main), 0});
+	world->options.is_caller = true;
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		world->options.percent_limit = limits[i].percent;
+		assert_body(world, limits[i].body);
+	}
+	end(world);
+}
+
 static void test_a_function_that_calls_itself_counts_once(void **state __unused)
 {
 	struct world *world = begin(VIEW_TREE, "sym", SAMPLE_USER_STACK);
@@ -829,6 +872,7 @@ int main(void)
 		cmocka_unit_test(test_light_rows_are_counted_when_they_are_left_out),
 		cmocka_unit_test(test_a_tree_of_callees_has_what_each_function_called),
 		cmocka_unit_test(test_a_tree_of_callers_has_what_called_each_function),
+		cmocka_unit_test(test_branches_below_the_limit_are_left_out),
 		cmocka_unit_test(test_a_function_that_calls_itself_counts_once),
 		cmocka_unit_test(test_a_caller_that_calls_itself_counts_once),
 		cmocka_unit_test(test_a_call_tree_is_sorted_and_sums_up),
