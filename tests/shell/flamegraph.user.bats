@@ -47,6 +47,9 @@ setup() {
 		xmllint --noout $file
 		grep -qF '<title>draw: 45.00 %, before 30.00 % (+15.00)</title>' $file
 		grep -qF 'not drawn: stacks that are gone, with 10.0 % of the samples before' $file
+		# Each colour of the legend is a square before its text.
+		[ "$(sed -nE 's:^<rect x="[0-9]+" y="[0-9]+" width="12" height="12" fill="#[0-9a-f]{6}"/><text [^>]*>(.*)</text>$:\1:p' $file)" = \
+			"$(printf '%s\n' 'less than before' 'as before' 'more than before')" ]
 		refute grep -q '>blit<' $file
 		# From 0 to 57.5 percent web, of which render takes 45 percent, then db.
 		grep -qF 'x="0.00000%" width="57.50000%"><title>web:' $file
