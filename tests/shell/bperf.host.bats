@@ -466,6 +466,32 @@ names_of() {
 	[ ! -e "$ATTR_MAP" ]
 }
 
+# has_more FILE LINES : it has more than these
+has_more() {
+	[ "$(wc -l <"$1")" -gt "$2" ]
+}
+
+@test "a session warns that it does not share with others, since the lock of tasks was removed" {
+	local T=$BATS_TEST_TMPDIR old lines
+	background "$T/old" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -I 100 -e cs
+	old=$!
+	wait_for grep -q ',cs,' "$T/old"
+	rm -r "${ATTR_MAP}_lock/tasks"
+	shared -a -x, -o "$T/new" -e cs true 2>"$T/err"
+	[ "$(cat "$T/err")" = "perf stat: ${ATTR_MAP}_lock/tasks was removed while others count: this session does not share with them" ]
+	[ "$(field cs 1 "$T/new")" -gt 0 ]
+	# The older one counts on, and the next ones share with the newer.
+	lines=$(wc -l <"$T/old")
+	wait_for has_more "$T/old" "$lines"
+	background "$T/next" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -I 100 -e cs
+	wait_for grep -q ',cs,' "$T/next"
+	shared -a -x, -e cs true >"$T/third" 2>&1
+	[ "$(wc -l <"$T/third")" = 1 ]
+	kill -INT "$!" "$old"
+	wait "$old" || [ $? = 130 ]
+	refute grep -v ',cs,' "$T/old"
+}
+
 # stops_in DIR : strace reports that perf stopped after it opened the directory
 stops_in() {
 	grep -q "openat(.*\"$1\"" "$BATS_TEST_TMPDIR/trace" && grep -q 'stopped by SIGSTOP' "$BATS_TEST_TMPDIR/trace"

@@ -57,12 +57,17 @@ static int take_parts(struct bperf_leader *leader, const struct prog_maps *maps)
 	return mapping_error(bperf_leader__map(leader));
 }
 
-/* True if a registry is complete, and serves this attr map under these locks. */
-static bool is_ours(const struct registry *reg, const struct attr_map *attr_map)
+/* True if a registry is complete, and serves this attr map. */
+static bool serves(const struct registry *reg, const struct attr_map *attr_map)
 {
 	return __atomic_load_n(&reg->layout, __ATOMIC_ACQUIRE) == LEADER_LAYOUT &&
-	       reg->size == sizeof(*reg) && reg->attr_map_id == attr_map->id &&
-	       reg->lock_dev == attr_map->lock_stat.st_dev &&
+	       reg->size == sizeof(*reg) && reg->attr_map_id == attr_map->id;
+}
+
+/* True if its sessions take the same locks. */
+static bool has_locks(const struct registry *reg, const struct attr_map *attr_map)
+{
+	return reg->lock_dev == attr_map->lock_stat.st_dev &&
 	       reg->lock_ino == attr_map->lock_stat.st_ino &&
 	       reg->task_lock_dev == attr_map->task_lock_stat.st_dev &&
 	       reg->task_lock_ino == attr_map->task_lock_stat.st_ino;
@@ -83,8 +88,10 @@ static int take_registry(struct bperf_leader *leader, const struct leader_record
 						PROT_READ | PROT_WRITE);
 	if (!leader->registry)
 		return mapping_error(-errno);
-	if (!is_ours(leader->registry, leader->attr_map))
+	if (!serves(leader->registry, leader->attr_map))
 		return -ENOENT;
+	if (!has_locks(leader->registry, leader->attr_map))
+		return -ESTALE;
 	return take_parts(leader, maps);
 }
 
@@ -151,7 +158,8 @@ bool leader_find__is_current(const struct bperf_leader *leader)
 	struct leader_record now;
 
 	return !leader_record__read(attr_map, &now) && now.attr_map_id == attr_map->id &&
-	       leader_record__is_same(&now, &leader->record) && is_ours(leader->registry, attr_map);
+	       leader_record__is_same(&now, &leader->record) &&
+	       serves(leader->registry, attr_map) && has_locks(leader->registry, attr_map);
 }
 
 int leader_find__serving(struct attr_map *attr_map, struct bperf_leader **out)
@@ -171,6 +179,11 @@ int leader_find__serving(struct attr_map *attr_map, struct bperf_leader **out)
 		err = leader_find__by_record(attr_map, &record, out);
 	if (err == -EPROTO) {
 		pr_warn("the leader that %s_lock names is not as this perf makes it: not joined",
+			attr_map->path);
+		return 0;
+	}
+	if (err == -ESTALE) {
+		pr_warn("%s_lock/tasks was removed while others count: this session does not share with them",
 			attr_map->path);
 		return 0;
 	}
