@@ -203,6 +203,28 @@ die_with() {
 	kill -0 "$holder"
 }
 
+@test "the time in which a session removes dead ones is a part of that in which it waits for locks" {
+	local i begin ms stopped pids=()
+	start_run first -a -e cs
+	for ((i = 1; i <= 60; i++)); do
+		background /dev/null perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e "r$i" -I 100000
+		pids+=("$!")
+	done
+	wait_for has_sessions 61
+	background /dev/null env PERF_TEST_STOP_AT=walked perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs -- true
+	stopped=$!
+	wait_for is_state "$stopped" T
+	kill -KILL "${pids[@]}"
+	wait "${pids[@]}" 2>/dev/null || :
+	begin=$(date +%s%N)
+	PERF_TEST_LOCK_MS=100 shared -x, -o "$T/out" -e cs true 2>"$T/err"
+	ms=$((($(date +%s%N) - begin) / 1000000))
+	grep -q "_lock/tasks is held by process $stopped (perf, T (stopped)): " "$T/err"
+	# 100 ms, and 41 for the rest. Each dead session takes more than 1 ms, so 60 do not fit into half of the time.
+	in_range "$ms" 100 160
+	kill -KILL "$stopped"
+}
+
 # longest_hold : the most milliseconds for which a session had a lock, with the time of other tasks
 longest_hold() {
 	follow_locks $TRACING/trace '

@@ -174,15 +174,26 @@ void attr_map__never_wait(struct attr_map *map)
 	map->wait = (struct lock_wait){};
 }
 
+uint64_t attr_map__left_ns(const struct attr_map *map)
+{
+	return map->wait.left_ns;
+}
+
+void attr_map__spend(struct attr_map *map, uint64_t begin_ns)
+{
+	uint64_t spent_ns = clock_ns() - begin_ns;
+
+	map->wait.left_ns -= spent_ns < map->wait.left_ns ? spent_ns : map->wait.left_ns;
+}
+
 bool attr_map__pause(struct attr_map *map, uint32_t us)
 {
-	uint64_t begin_ns = clock_ns(), waited_ns;
+	uint64_t begin_ns = clock_ns();
 
 	if (!map->wait.left_ns)
 		return false;
 	usleep(us);
-	waited_ns = clock_ns() - begin_ns;
-	map->wait.left_ns -= waited_ns < map->wait.left_ns ? waited_ns : map->wait.left_ns;
+	attr_map__spend(map, begin_ns);
 	return true;
 }
 

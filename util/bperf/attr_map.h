@@ -96,6 +96,12 @@ int attr_map__lock(struct attr_map *map);
 /** attr_map__expect() - from now on waiting takes at most a second again; @otherwise as above */
 void attr_map__expect(struct attr_map *map, const char *otherwise);
 
+/** attr_map__left_ns() - how long this session may still wait for others */
+uint64_t attr_map__left_ns(const struct attr_map *map);
+
+/** attr_map__spend() - deduct the time since @begin_ns: it was spent on others, and not on locks */
+void attr_map__spend(struct attr_map *map, uint64_t begin_ns);
+
 /** attr_map__pause() - wait for something else than a lock; false: no time for waiting is left */
 bool attr_map__pause(struct attr_map *map, uint32_t us);
 

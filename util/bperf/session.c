@@ -44,8 +44,8 @@
 #define LOOK_PERIOD_US 1000
 
 /*
- * How long a session removes dead ones before it goes on: scopes, and then events, within the time of waiting for locks.
- * The rest is left to the next session.
+ * How long a session removes dead ones before it goes on: scopes, and then events. Each takes at most half of the time that
+ * is left for waiting, and makes it shorter. The rest is left to the next session.
  */
 #define REPAIR_NS (ATTR_MAP_WAIT_MS * NSEC_PER_MSEC / 2)
 
@@ -117,9 +117,14 @@ static void forget_dead(struct bperf_leader *leader, const struct registry_io *i
 				    session); /* the rest is seen as dead again */
 }
 
-static uint64_t end_of_repair(bool waits)
+/* A session that has no time left has waited in vain, or never waits: then it is not at its start. */
+static uint64_t repair_ns(const struct bperf_leader *leader, bool waits)
 {
-	return clock_ns() + (waits ? PRUNE_NS : REPAIR_NS);
+	uint64_t left_ns = attr_map__left_ns(leader->attr_map);
+
+	if (waits)
+		return PRUNE_NS;
+	return left_ns && left_ns / 2 < REPAIR_NS ? left_ns / 2 : REPAIR_NS;
 }
 
 /*
@@ -143,7 +148,7 @@ static void begin_closing(struct bperf_leader *leader)
 /* One in each holding of the lock. */
 static int repair_dead(struct bperf_leader *leader, bool waits)
 {
-	uint64_t end_ns = end_of_repair(waits);
+	uint64_t begin_ns = clock_ns(), end_ns = begin_ns + repair_ns(leader, waits);
 	int err = 0;
 
 	while (!err && note_dead(leader) && clock_ns() < end_ns) {
@@ -155,13 +160,15 @@ static int repair_dead(struct bperf_leader *leader, bool waits)
 			(void)session__unlock(leader, waits); /* tried again at the next wakeup */
 		}
 	}
+	if (!waits)
+		attr_map__spend(leader->attr_map, begin_ns);
 	return err;
 }
 
 int session__repair_scopes(struct bperf_leader *leader, bool waits)
 {
 	int session = SCOPE_ALL_SESSIONS, err = 0;
-	uint64_t end_ns = end_of_repair(waits);
+	uint64_t begin_ns = clock_ns(), end_ns = begin_ns + repair_ns(leader, waits);
 
 	/* Without it nothing dead is seen to be dead. */
 	capability__raise();
@@ -178,6 +185,8 @@ int session__repair_scopes(struct bperf_leader *leader, bool waits)
 		attr_map__unlock_tasks(leader->attr_map);
 	}
 	capability__lower();
+	if (!waits)
+		attr_map__spend(leader->attr_map, begin_ns);
 	return err;
 }
 
