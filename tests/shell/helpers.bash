@@ -194,9 +194,10 @@ within() {
 
 # in_range X LOW HIGH : X is a number from LOW to HIGH. A comment beside it, or above, gives the reason for the tolerance
 in_range() {
-	local whole='^[0-9]{1,18}$'
-	# Most are whole numbers, for which the shell needs no process.
-	if [[ $1 =~ $whole && $2 =~ $whole && $3 =~ $whole ]] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; then
+	# Most are whole numbers, for which the shell needs no process. A regular expression here would change BASH_REMATCH
+	# of the test.
+	if [[ $1 && $2 && $3 && $1$2$3 != *[!0-9]* ]] && [ ${#1} -le 18 ] && [ ${#2} -le 18 ] && [ ${#3} -le 18 ] &&
+		[ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; then
 		return 0
 	fi
 	awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN {
@@ -209,6 +210,7 @@ in_range() {
 
 # at_least X LOW : X is a number, LOW or more: something happened, and nothing says how often
 at_least() {
+	# 18 digits: the shell compares no more
 	in_range "$1" "$2" 999999999999999999
 }
 

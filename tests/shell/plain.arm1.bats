@@ -71,7 +71,8 @@ setup() {
 	[ $((three_long - three)) = 6000000 ]
 	# A child's own constant, twice.
 	[ $((five - three)) = $((three - one)) ]
-	in_range $((five - three - 4000000)) 1 2000
+	# Two children's part of fork() and exit, beside their loops: measured 514.
+	in_range $((five - three - 4000000)) 1 1000
 }
 
 @test "children's children are counted exactly" {
@@ -87,6 +88,7 @@ setup() {
 	again=$(user -i "$WORKLOADS/forks" 3 9000000)
 	echo "$none $again"
 	[ "$none" = "$again" ]
+	# The command's own start and end, and its part of three fork()s: measured 26,958.
 	in_range "$none" 1 50000
 }
 
@@ -104,6 +106,8 @@ setup() {
 	some=$(user -i "$WORKLOADS/threads" 3 1000000)
 	more=$(user -i "$WORKLOADS/threads" 3 9000000)
 	echo "$some $more"
+	# The start and end of the first thread, and its part of three others: measured 31,264. The order of waits depends on
+	# the moment of a switch: some instructions of the C library.
 	in_range "$some" 1 60000
 	in_range $((some - more + 500)) 0 1000
 }
@@ -119,7 +123,8 @@ setup() {
 	done
 	echo "${counts[@]}"
 	[ $((counts[1] - counts[0])) = 4000000 ]
-	in_range $((counts[0] - 2000000)) 1 2000
+	# The end of one wait for a signal and the begin of the next: measured 72.
+	in_range $((counts[0] - 2000000)) 1 200
 }
 
 @test "-p ends with the process" {
@@ -132,7 +137,8 @@ setup() {
 	kill -TERM $pid
 	wait $pid
 	wait $perf_pid
-	in_range $(($(of instructions:u) - 2000000)) 1 5000
+	# The end of the wait for a signal, and the exit: measured 678.
+	in_range $(($(of instructions:u) - 2000000)) 1 2000
 }
 
 @test "-p counts all threads of a process, -t those named" {
@@ -142,18 +148,21 @@ setup() {
 	work="kill -USR1 $pid; sleep 0.2"
 	count -e instructions:u -p $pid sh -c "$work"
 	all=$(of instructions:u)
-	# 1 + 2 + 3 + 4 times
+	# 1 + 2 + 3 + 4 times, and all their waits: measured 2,344
 	in_range $((all - 2000000)) 1 5000
 	for n in 1 2 3 4; do
 		count -e instructions:u -t "${tids[n - 1]}" sh -c "$work"
 		one=$(of instructions:u)
 		echo "thread $n: $one"
-		in_range $((one - n * 200000)) 1 1000
+		# The end of one wait for a semaphore and the begin of the next: measured 276.
+		in_range $((one - n * 200000)) 1 600
 	done
 	count -e instructions:u -t "${tids[0]},${tids[2]}" sh -c "$work"
-	in_range $(($(of instructions:u) - 800000)) 1 2000
+	# twice that
+	in_range $(($(of instructions:u) - 800000)) 1 1200
 	count -e instructions:u -t $pid sh -c "$work"
-	in_range "$(of instructions:u)" 1 5000
+	# The first thread waits for the signal and for each of the others: measured 882.
+	in_range "$(of instructions:u)" 1 2000
 	kill -TERM $pid
 }
 
@@ -163,7 +172,8 @@ setup() {
 	started "$BATS_TEST_TMPDIR/two" "$WORKLOADS/waiter" 2000000
 	two=$!
 	count -e instructions:u -p $one,$two sh -c "kill -USR1 $one $two; sleep 0.2"
-	in_range $(($(of instructions:u) - 6000000)) 1 4000
+	# Both end one wait for a signal and begin the next: measured 144.
+	in_range $(($(of instructions:u) - 6000000)) 1 400
 }
 
 @test "--per-thread has a row for each thread" {
@@ -176,7 +186,8 @@ setup() {
 		[ "$tid" != ready ] || break
 		n=$((n + 1))
 		value=$(awk -F, -v name="crew-$tid" '$1 == name { print $2 }' "$out")
-		in_range $((value - n * 200000)) 1 1000
+		# The end of one wait for a semaphore and the begin of the next: measured 276.
+		in_range $((value - n * 200000)) 1 600
 	done <"$BATS_TEST_TMPDIR/tids"
 	[ $n = 3 ]
 }
@@ -196,6 +207,7 @@ setup() {
 	echo "$few $again $many"
 	[ "$few" = "$again" ]
 	[ $((many - few)) = 800 ]
+	# The start of the program has some more: measured 20.
 	in_range "$few" 100 140
 }
 
@@ -215,10 +227,12 @@ setup() {
 	for cpus in -a "-C 0"; do
 		count $cpus -e cycles,instructions,cycles:u,cycles:k sleep 1
 		cat "$out"
-		in_range "$(of cycles)" 1000000000 1010000000
-		in_range "$(of instructions)" 1 20000000
+		# The start of sleep, and perf's own work until it reads, come on top: measured 1.2 and 1.8 million.
+		in_range "$(of cycles)" 1000000000 1005000000
+		in_range "$(of instructions)" 1 10000000
 		[ "$(of cycles:u)" -lt 10000000 ]
-		within $(($(of cycles:u) + $(of cycles:k))) "$(of cycles)" 0.01
+		# perf starts and reads one event after the other, some 600 cycles apart.
+		within $(($(of cycles:u) + $(of cycles:k))) "$(of cycles)" 0.001
 	done
 }
 
@@ -252,13 +266,14 @@ setup() {
 	sum=0
 	for event in ${events//,/ }; do
 		share=$(field $event 5 "$out")
-		in_range "$share" 50 90
+		# Seven counters for ten events: 70 percent, but for some slices of 4 ms of 400. Measured 69 and 70.
+		in_range "$share" 65 75
 		sum=$((sum + ${share%.*}))
 	done
 	# Seven counters for ten events, and each share was cut to a whole number.
 	in_range $sum 680 700
-	# The time slice is 4 ms of 400: scaled counts are right to within one slice.
 	for event in r8 r8:u r11 r11:u instructions instructions:u cycles cycles:u; do
+		# The time slice is 4 ms of 400: scaled counts are right to within one slice.
 		within "$(of $event)" 400000000 1
 	done
 }
@@ -274,6 +289,7 @@ setup() {
 		[ "$(field "$a" 5 "$out")" = "$(field "$b" 5 "$out")" ]
 	done
 	[ "$(of cycles:k)" = "$(of instructions:k)" ]
+	# to within one slice of 4 ms of 400
 	within "$(of r8:u)" 400000000 1
 }
 
@@ -286,12 +302,14 @@ setup() {
 	[ "$(field r8:u 4 "$out")" = "$(field instructions 4 "$out")" ]
 	# They need all counters, so cycles:u has them half of the time.
 	in_range "$(field cycles:u 5 "$out")" 40 60
+	# and a slice of 4 ms of 400 stands for two
 	within "$(of cycles:u)" 400000000 2
 }
 
 @test "-D delays counting" {
 	count -D 300 -e cycles:u,duration_time "$WORKLOADS/spinfor" 1
 	cat "$out"
+	# QEMU ends some waits, such as the delay, with the next tick of 4 ms. Measured 699.6 and 700.3.
 	within "$(of cycles:u)" 700000000 1
 	within "$(of duration_time)" 700000000 1
 }
@@ -321,9 +339,10 @@ end_timers() {
 	# QEMU ends some waits with the next tick. perf asks for ends that are 200 ms apart, in ticks of the clock of 16 ns.
 	awk 'NR > 1 && ($1 - last < 199999000 || $1 - last > 200001000) { print $1 - last; bad = 1 }
 		{ last = $1 } END { exit bad || NR != 6 }' "$BATS_TEST_TMPDIR/timers"
-	# The time of an interval is read beside its counts. perf's own work in an interval, of up to 1 ms, is not the command's.
+	# The time of an interval is read beside its counts.
 	mapfile -t lengths < <(awk -F, '$4 == "cycles" { printf "%.0f\n", ($1 - last) * 1e9; last = $1 }' "$out")
 	for n in 0 1 2 3 4; do
+		# perf's own work in an interval of 200 ms, of up to 1 ms, is not the command's.
 		within "${cycles[n]}" "${lengths[n]}" 0.5
 	done
 }

@@ -26,11 +26,12 @@ share() {
 	for way in --bpf --no-bpf; do
 		# The period is prime, so that no phase of a turn is sampled more often than another.
 		profile $way -e cycles -c 20011 -x, -s sym -- blend 20000 >"$T/csv"
-		# The remaining instructions are those of starting the program.
 		for function in blend_a blend_deep; do
+			# Two points, as promised for 10,000 samples. The start of the program lowers shares: measured 19.4 to 20.4.
 			in_range "$(share $function "$T/csv")" 18 22
 		done
-		in_range "$(share blend_b "$T/csv")" 37 42
+		# as above: measured 39.5 to 39.9
+		in_range "$(share blend_b "$T/csv")" 38 42
 	done
 }
 
@@ -75,7 +76,7 @@ share() {
 	jobs_started+=("$!")
 	wait_for test -s "/tmp/perf-$!.map"
 	profile -e cycles -F 1000 -p $! -x, -s sym --timeout 500 >"$T/csv"
-	in_range "$(share "jitted loop" "$T/csv")" 50 100
+	at_least "$(share "jitted loop" "$T/csv")" 50
 	kill $!
 	wait $! || :
 	rm -f "/tmp/perf-$!.map"
@@ -83,8 +84,9 @@ share() {
 
 @test "ranges restrict samples of cycles to functions of arm64, of programs and of the kernel" {
 	profile -e cycles -c 20011 -x, -s sym --range blend_b --range blend_a -- blend 20000 >"$T/csv"
-	in_range "$(share blend_b "$T/csv")" 64 69
-	in_range "$(share blend_a "$T/csv")" 31 36
+	# two thirds and one third, within two points: measured 67.2 and 32.8
+	in_range "$(share blend_b "$T/csv")" 64.6 68.7
+	in_range "$(share blend_a "$T/csv")" 31.3 35.4
 	profile -e cycles -c 20011 -x, -s sym --range vfs_read -- dd if=/dev/zero of=/dev/null bs=16 count=20000 >"$T/csv" 2>"$T/err"
-	in_range "$(share vfs_read "$T/csv")" 100 100
+	[ "$(share vfs_read "$T/csv")" = 100.0000 ]
 }

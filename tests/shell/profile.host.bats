@@ -27,9 +27,9 @@ account() {
 	jq -s "[.[] | .account // empty] | last | .$2" "$1"
 }
 
-# has_parts FILE : the functions of blend have their parts. Each bound is five standard deviations away: with
-# 2,500 samples, shares of 40 and 20 percent have one of 1.0 and 0.8 points.
+# has_parts FILE : the functions of blend have their parts
 has_parts() {
+	# Five standard deviations: with 2,500 samples, shares of 40 and 20 percent have one of 1.0 and 0.8 points.
 	in_range "$(share blend_a "$1")" 16 24
 	in_range "$(share blend_b "$1")" 35 45
 	in_range "$(share blend::c "$1")" 16 24
@@ -41,7 +41,7 @@ has_parts() {
 has_samples() {
 	local lack=0
 	[ "$1" = --no-bpf ] || lack=$(unsampled 5000 comm blend)
-	in_range "$(account "$3" samples)" $(($2 - lack)) 1000000
+	at_least "$(account "$3" samples)" $(($2 - lack))
 }
 
 @test "functions of a command have their shares, shared and by ring buffers" {
@@ -71,6 +71,7 @@ has_samples() {
 		$samples > $ms - $switches - 1 - $missed / 1e6 - $dropped and $samples < $ms + $switches + 1 and
 		$dropped < $all.counted / 4e6' "$T/json"
 	profile --no-bpf -F 1000 -j -- blend 200000 >"$T/json"
+	# The last period is not complete, and the last sample can come after the count was read. Measured 99.0.
 	in_range "$(account "$T/json" share)" 90 101
 	[ "$(account "$T/json" lost.table.samples)" = 0 ]
 }
@@ -128,6 +129,7 @@ has_samples() {
 		grep -qF "<title>all: 100.00 % of cpu-clock, $(account "$T/json" samples) samples, " "$T/x.svg"
 		# Stacks of one function may have several outer ends, and each percentage is rounded.
 		selves=$(sed -nE 's/.*<title>blend_b \(blend\): .* samples?, ([0-9.]+) % in itself.*/\1/p' "$T/x.svg" | paste -sd +)
+		# Each percentage is rounded to a hundredth: this one, and those of up to three outer ends.
 		within "$(jq -n "$selves")" "$(share blend_b "$T/json")" 0 0.02
 		grep -qE '<text id="title" [^>]*>[0-9,]+ samples? of cpu-clock, 2000 Hz, blend, [0-9.]+ s</text>' "$T/x.svg"
 		grep -qE "<text class=\"note\" [^>]*>[0-9,]+ samples stand for $(printf %.1f "$(account "$T/json" share)") % of cpu-clock " "$T/x.svg"
@@ -283,6 +285,7 @@ is_nobodys() {
 		# shellcheck disable=SC2016 # the inner shell's
 		profile $way -F 2000 -s comm -j -i -- sh -c 'echo $$ >"$0"; blend 50000; :' "$T/pid" >"$T/json"
 		end_witness
+		# Without -i all would have the child's. Behind a hidden switch, the programs take it for the shell (strangers).
 		in_range "$(jq -s 'map(select(.comm == "blend").samples) | add // 0' "$T/json")" 0 \
 			"$([ $way = --no-bpf ] || strangers 2000 pid "$(cat "$T/pid")")"
 	done
@@ -394,6 +397,7 @@ is_nobodys() {
 	wait_for grep -qx gone "/proc/$!/comm"
 	rm "$T/gone"
 	profile -F 1000 -p $! -j -- ran 0.5 $! >"$T/json"
+	# Twenty points are five standard deviations with 150 samples: hidden switches can take some of 500.
 	in_range "$(share blend_b "$T/json")" 20 60
 }
 
@@ -413,6 +417,7 @@ is_nobodys() {
 	jobs_started+=($!)
 	wait_for grep -qx stripped "/proc/$!/comm"
 	profile -F 1000 -p $! -j -- ran 0.5 $! >"$T/json"
+	# as above
 	in_range "$(share blend_b "$T/json")" 20 60
 }
 
@@ -489,6 +494,7 @@ build_id() {
 	EOF
 	gcc -O2 -fno-inline -fno-ipa-icf -o "$T/rust" "$T/rust.c"
 	profile -F 1000 -j -- "$T/rust" >"$T/json"
+	# Halves: 25 points are five standard deviations with 100 samples.
 	in_range "$(share "<mycrate::Foo>::bar" "$T/json")" 25 75
 	in_range "$(share mycrate::older "$T/json")" 25 75
 }
@@ -551,12 +557,12 @@ interrupt_again() {
 	jobs_started+=($!)
 	wait_for test -s "/tmp/perf-$!.map"
 	profile -F 1000 -p $! -s dso,sym -j -- ran 0.3 $! >"$T/json"
-	in_range "$(share "jitted loop" "$T/json")" 50 100
+	at_least "$(share "jitted loop" "$T/json")" 50
 	jq -s -e 'any(.[]; .sym == "jitted loop" and .dso == "[jit]")' "$T/json"
 	profile -F 1000 -p $! --flamegraph "$T/x.svg" -- ran 0.3 $! >"$T/text"
 	grep -qE '>JIT [0-9.]+ %<' "$T/x.svg"
-	# Green: the colour of JIT, and what a name adds to each part of it (flame_svg.c)
 	[[ $(grep -F '<title>jitted loop ([jit]): ' "$T/x.svg") =~ fill=\"#(..)(..)(..)\" ]]
+	# Green: the colour of JIT, and what a name adds to each part of it (flame_svg.c)
 	in_range $((0x${BASH_REMATCH[2]})) 202 230
 	in_range $((0x${BASH_REMATCH[1]})) 134 170
 	in_range $((0x${BASH_REMATCH[3]})) 118 154
@@ -574,8 +580,8 @@ has_line() {
 # profile_jitdump PID : its functions have the names and lines of its jitdump
 profile_jitdump() {
 	profile -F 1000 -p "$1" -s dso,sym -j -- ran 0.5 "$1" >"$T/json"
-	# Two thirds and a third: of 100 samples, a share has a standard deviation of 4.7 points, and these are 3.4 of it.
 	jq -s -e 'map(select(.dso == "[jit]").samples) | add >= 100' "$T/json" >&2
+	# Two thirds and a third: of 100 samples, a share has a standard deviation of 4.7 points, and these are 3.4 of it.
 	in_range "$(share first "$T/json")" 50 82
 	in_range "$(share JS:second "$T/json")" 18 50
 	profile -F 1000 -p "$1" -s dso,sym,srcline -j -- ran 0.3 "$1" >"$T/json"
@@ -642,7 +648,7 @@ controlled() {
 	tell ctl stop
 	wait $!
 	grep '^{' "$T/profile" >"$T/rows"
-	in_range "$(account "$T/rows" samples)" 1 100000
+	at_least "$(account "$T/rows" samples)" 1
 }
 
 @test "groups are sampled event by event, and single events are not switched" {
@@ -776,10 +782,11 @@ has_no_children() {
 		end_witness
 		jq -s '[.[] | select(.comm == "faults") | .samples] | add // 0' "$T/json" >"$T/nr"
 		cat "$T/nr" >&2
-		# The start of the program has less than 300. No program hides samples of a ring buffer.
+		# The start of the program has less than 300.
 		if [ $way = --bpf ]; then
 			explained 1000 1300 comm faults <"$T/nr"
 		else
+			# No program hides samples of a ring buffer.
 			in_range "$(cat "$T/nr")" 1000 1300
 		fi
 		[ "$(jq -s -r 'map(.cgroup // empty) | unique | join(" ")' "$T/json")" = "$name/a" ]

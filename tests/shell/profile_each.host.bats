@@ -259,8 +259,8 @@ hindered() {
 	perf profile report -j "$T/x" | diff -u "$T/json" - >&2
 	theirs script -F comm,ip,sym,period -i "$T/x" >"$T/script"
 	[ "$(sed -nE 's/^[^\t ].* ([0-9]+) *$/\1/p' "$T/script" | awk '{ sum += $1 } END { print sum }')" = "$(account .weight "$T/json")" ]
-	# a second or less, and at least one call each second
 	[ "$(account .samples "$T/json")" -gt 200 ]
+	# a second or less, and at least one call each second; one for each sample would be 200 and more
 	in_range "$(cat "$T/writes")" 1 20
 }
 

@@ -31,6 +31,7 @@ percent() {
 
 @test "--ip alone has a row for each function" {
 	profile -e cpu-clock -F 2000 --ip -j -- blend 100000 >"$T/json"
+	# With 250 samples a share of 40 percent has a standard deviation of 3.1 points.
 	in_range "$(percent "$T/json" '.sym == "blend_b"')" 30 50
 }
 
@@ -41,7 +42,8 @@ percent() {
 	page=$(printf 'blend+0x%x' $((0x$address & -$(getconf PAGESIZE))))
 	for way in --bpf --no-bpf; do
 		profile $way -e cpu-clock -F 2000 --ip=page -j -- blend 100000 >"$T/json"
-		in_range "$(percent "$T/json" ".page == \"$page\"")" 30 100
+		# that of blend_b alone, as above; measured 98 and more, with all functions in one page
+		at_least "$(percent "$T/json" ".page == \"$page\"")" 30
 		[ -z "$(rows "$T/json" '.page | test("000$") | not')" ]
 	done
 }
@@ -92,10 +94,12 @@ untaken() {
 		rows "$T/json" '.sym == "main" and .dso == "faults" and .samples == 1' |
 			jq -r .daddr >"$T/addresses"
 		nr=$(wc -l <"$T/addresses")
+		# Events at hidden switches have no sample, and others that the kernel does not sample (untaken).
 		in_range "$nr" $((500 - missed)) 500
 		[ "$(sort -u "$T/addresses" | wc -l)" = "$nr" ]
 		# The pages follow each other.
 		while read -r address; do echo $((address / size)); done <"$T/addresses" | sort -n >"$T/pages"
+		# The first or the last pages can be among these.
 		in_range "$(awk 'NR == 1 { first = $1 } END { print $1 - first }' "$T/pages")" $((499 - missed)) 499
 	done
 }
@@ -109,9 +113,10 @@ untaken() {
 		[ -z "$(rows "$T/json" '.daddr | test("000$") | not')" ]
 		nr=$(rows "$T/json" '.comm == "faults"' | wc -l)
 		if [ $way = --bpf ]; then
-			explained 100 1000 comm faults <<<"$nr"
+			explained 100 400 comm faults <<<"$nr"
 		else
-			in_range "$nr" 100 1000
+			# The start of the program has less than 300. No program hides samples of a ring buffer.
+			in_range "$nr" 100 400
 		fi
 	done
 }

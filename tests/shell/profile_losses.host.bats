@@ -59,6 +59,7 @@ ran_for() {
 	# The kernel's periods are not those that have passed.
 	perf profile --no-bpf -j -e page-faults -F 500 -a -- faults 100000 >"$T/json"
 	adds_up
+	# The command has so many; other tasks have more, and a part of the count has no sample.
 	in_range "$(account weight)" 100000 "$(account counted)"
 	perf profile --no-bpf -j -e page-faults -c 100 -- faults 20000 >"$T/json"
 	[ $(($(account samples) * 100)) = "$(account weight)" ]

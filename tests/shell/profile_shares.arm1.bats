@@ -42,6 +42,7 @@ see() {
 
 # is_near A B : both are numbers, and differ by 2 points at most
 is_near() {
+	# as promised for 10,000 samples
 	in_range "$1" "$(awk -v b="$2" 'BEGIN { print (b > 2) ? b - 2 : 0 }')" "$(awk -v b="$2" 'BEGIN { print b + 2 }')"
 }
 

@@ -84,7 +84,8 @@ on_both() {
 	grep -q "1 of another leader's events are counted" "$T/err"
 	refute grep -q 'could not be read' "$T/err"
 	is_equal "$(field bpf_runs 1 "$T/out")" 300
-	in_range "$(field cpu-clock 1 "$T/out")" 0.3 1000
+	# 300 executions of a thousand rounds take a microsecond each, or longer.
+	at_least "$(field cpu-clock 1 "$T/out")" 0.3
 	is_equal "$(field page-faults 1 "$T/out")" 0
 	kill -TERM $lead
 	wait $lead || :
@@ -97,7 +98,7 @@ on_both() {
 		bash -c 'for name; do "$WORKLOADS/progrun" "$0/target_$name" 100 50; done' "$P" "${names[@]}"
 	for name in "${names[@]}"; do
 		is_equal "$name $(prog_field "target_$name-$(id "$name")" bpf_runs 1 "$T/out")" "$name 100"
-		in_range "$(prog_field "target_$name-$(id "$name")" cpu-clock 4 "$T/out")" 1 1e9
+		at_least "$(prog_field "target_$name-$(id "$name")" cpu-clock 4 "$T/out")" 1
 		is_equal "$name $(prog_field "target_$name-$(id "$name")" page-faults 1 "$T/out")" "$name 0"
 	done
 	nothing_attached
@@ -110,7 +111,7 @@ on_both() {
 	runs=$(($(seen 0) - before))
 	end_run "$run_pid" INT 130
 	is_equal "$(field bpf_runs 1 "$T/a.csv")" "$runs"
-	in_range "$runs" 1000 100000
+	at_least "$runs" 1000
 	clean "$T/a.err"
 }
 
@@ -182,7 +183,7 @@ $loop page-faults 0.000000 per run"
 		refute grep -q . "$T/$i.err"
 		# none of its events lost a run
 		for event in ${events[i]//,/ }; do
-			in_range "$(field "$event" 4 "$T/$i.csv")" 1 1e12
+			at_least "$(field "$event" 4 "$T/$i.csv")" 1
 		done
 	done
 	end_run "$late" INT 130
@@ -208,6 +209,7 @@ $loop page-faults 0.000000 per run"
 		prog_stat -b "$(id loop)" -x, -o "$T/out" -e bpf_runs,cs "$WORKLOADS/progrun" "$P/target_loop" 20
 		is_equal "$(field bpf_runs 1 "$T/out")" 20
 		end_run "$pid" INT 130
+		# The command of the killed session has ten more, if it got that far.
 		in_range "$(field bpf_runs 1 "$T/a.csv")" 70 80
 		clean "$T/a.err"
 		nothing_attached
@@ -252,6 +254,7 @@ gone() {
 	before=$(seen 0)
 	prog_stat -b "$(id seen)" --timeout 20 -x, -o "$T/out" -e bpf_runs,cpu-clock \
 		"$WORKLOADS/progrun" "$P/target_seen" 1000000000 10 || :
+	# The program runs before the session begins and goes on behind its end.
 	in_range "$(field bpf_runs 1 "$T/out")" 1 $(($(seen 0) - before))
 	nothing_attached
 }
@@ -273,7 +276,8 @@ gone() {
 	missed=$(sed -n 's/.*: \([0-9]*\) more executions ended unseen: .*/\1/p' "$T/err")
 	cat "$T/err" >&2
 	is_equal $(($(field bpf_runs 1 "$T/out") + ${missed:-0})) "$(seen 0)"
-	in_range "$(seen 0)" 2100 1000000
+	# 2,000 executions, and at least a hundred timers that interrupted them
+	at_least "$(seen 0)" 2100
 }
 
 @test "-b all takes all countable programs except those of tools that count" {

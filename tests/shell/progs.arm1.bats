@@ -52,13 +52,15 @@ loop_costs() {
 	loop_costs 1000 cycles,instructions,cycles:u,instructions:k,page-faults
 	is_equal "$(field cycles:u 1 "$T/out")" 0
 	is_equal "$(field page-faults 1 "$T/out")" 0
-	within "$(field instructions:k 1 "$T/out")" "$(field instructions 1 "$T/out")" 1
+	# The programs read one event after the other: measured 400 apart, two for each execution.
+	within "$(field instructions:k 1 "$T/out")" "$(field instructions 1 "$T/out")" 0.1
 	# In an idle CPU time passes without instructions: executions that sleep have some.
 	prog_stat -b "$(id syscall)" -x, -o "$T/out" -e cpu-clock,instructions \
 		"$WORKLOADS/progrun" -f "$P/target_syscall" 20 1 2>"$T/err"
 	read -r clock instructions < <(sed -n 's/.*cpu-clock \([0-9]*\), instructions \([0-9]*\)$/\1 \2/p' "$T/err")
+	# Twenty times a millisecond, and up to one more until the page is there: measured 21.4.
 	in_range "$clock" 20000000 40000000
-	in_range "$instructions" 10000 10000000
+	at_least "$instructions" 10000
 }
 
 @test "ten sessions of six events each share the counters without turns" {
@@ -99,7 +101,9 @@ loop_costs() {
 	base=$(takes empty 0)
 	for name in caller subprog; do
 		took=$(minus "$(takes $name 1000)" "$base")
-		in_range "$took" 4900 5300
+		# A thousand rounds of five instructions, and the call: measured 5,030 and 5,017.
+		in_range "$took" 5000 5150
+		# The two ways of measuring differ by some instructions: measured 4 and 6.
 		within "$(minus "$(least_per_run $name 1000)" "$overhead")" "$took" 0.5
 	done
 }
@@ -118,7 +122,7 @@ loop_costs() {
 	missed=$(sed -n 's/.*: \([0-9]*\) more executions ended unseen: .*/\1/p' "$T/a.err")
 	cat "$T/a.err" >&2
 	is_equal "$(field bpf_runs 1 "$T/a.csv")" $((runs - ${missed:-0}))
-	in_range "$runs" 10000 10000000
+	at_least "$runs" 10000
 }
 
 # stop_at STEP : a session of tasks is stopped there; $stopped

@@ -75,8 +75,8 @@ no_tracing="it is a tracing program, which can be probed only on Linux 6.8 or la
 		hits=$(awk -v name="$name" '$1 == name { print $2 }' "$T/hits")
 		is_equal "$name: $(hook_out "$name" bpf_runs)" "$name: $hits"
 		[ "$each" = + ] || is_equal "$name: $hits" "$name: $((20 * each))"
-		in_range "$hits" 20 10000
-		in_range "$(hook_out "$name" cpu-clock)" $least 1000
+		at_least "$hits" 20
+		at_least "$(hook_out "$name" cpu-clock)" $least
 		is_equal "$name: $(hook_out "$name" page-faults)" "$name: 0"
 	done
 	for name in "${refused[@]}"; do

@@ -47,7 +47,8 @@ setup() {
 	perf stat record -o x -e page-faults:u "$WORKLOADS/faults" 7 2>/dev/null >&2
 	perf stat report -i x 2>report.txt
 	grep -qF " Performance counter stats for 'perf stat record -o x -e page-faults:u $WORKLOADS/faults 7':" report.txt
-	in_range "$(perf stat report -x, -i x 2>&1 | cut -d, -f1)" 7 400
+	# The start of the program has less than 300.
+	in_range "$(perf stat report -x, -i x 2>&1 | cut -d, -f1)" 7 307
 }
 
 @test "options stand on both sides of the word, which may be cut to three letters" {

@@ -36,7 +36,8 @@ keep_busy() {
 	[ "$(total period "$T/out")" = 100003 ]
 	[ "$(total 'dropped by the kernel' "$T/out")" = 0 ]
 	[ "$(total idle "$T/out")" = 0 ]
-	in_range "$(total kept.nr "$T/out")" 1000 20000
+	# A second has 10,000 periods, and the counter stands still while a sample is handled: measured 9,818.
+	in_range "$(total kept.nr "$T/out")" 9000 10001
 	adds_up "$T/out"
 	# all of it, within a period and the syncs
 	in_range "$(total kept "$T/out")" "$(($(total counted "$T/out") * 995 / 1000))" "$(($(total counted "$T/out") * 1005 / 1000))"
@@ -78,6 +79,7 @@ keep_busy() {
 	sampled -q -a -d 500 -c 100003 cycles >"$T/out"
 	[ "$(total 'dropped by the kernel' "$T/out")" = 0 ]
 	adds_up "$T/out"
+	# all of it, within a period and the syncs
 	in_range "$(total kept "$T/out")" "$(($(total counted "$T/out") * 995 / 1000))" "$(($(total counted "$T/out") * 1005 / 1000))"
 }
 
@@ -90,7 +92,8 @@ user_counts() {
 @test "rates from 1 to 20,000 Hz have their samples, and perf stat counts beside them as alone" {
 	local hz ms nr dropped
 	user_counts >"$T/alone"
-	in_range "$(cut -d, -f1 "$T/alone" | sort -n | sed -n 1p)" 2000000 2200000
+	# 2 million, and the start and end of the program: measured 26,377
+	in_range "$(cut -d, -f1 "$T/alone" | sort -n | sed -n 1p)" 2000000 2050000
 	while read -r hz ms; do
 		# In a second without a sample, cycles need no load.
 		[ "$hz" != 99 ] || keep_busy
@@ -98,10 +101,11 @@ user_counts() {
 		user_counts >"$T/beside"
 		diff -u "$T/alone" "$T/beside" >&2
 		wait "$sampler_pid"
-		# A cycle is a nanosecond. The first period began before the session counts.
+		# A cycle is a nanosecond.
 		[ "$(total period "$T/at$hz")" = $((1000000000 / hz)) ]
 		nr=$(($(total counted "$T/at$hz") * hz / 1000000000))
 		dropped=$(total 'dropped by the kernel.nr' "$T/at$hz")
+		# The first period began before the session counts, and the last one is not complete.
 		in_range $(($(total taken.nr "$T/at$hz") + dropped)) $((nr - 1)) $((nr + 1))
 		# The kernel drops those in calls of bpf(), which perf stat makes at its start: 6 of 1,885 at 20,000 Hz.
 		in_range "$dropped" 0 $((nr / 100))
@@ -132,6 +136,7 @@ are_parts() {
 	local percent part
 	for percent in "$@"; do
 		read -r part
+		# as promised for 10,000 samples
 		in_range "$part" $((percent - 2)) $((percent + 2))
 	done
 }
@@ -167,8 +172,8 @@ are_parts() {
 	[ "$(total late.nr "$T/out")" -gt 100 ]
 	[ "$(total 'table full.nr' "$T/out")" -gt 8000 ]
 	adds_up "$T/out"
-	# Each sample is in one of the three; one may come between the last reading and the end.
 	sum=$(($(total kept.nr "$T/out") + $(total late.nr "$T/out") + $(total 'table full.nr' "$T/out")))
+	# Each sample is in one of the three; one may come between the last reading and the end.
 	in_range "$sum" "$(($(total taken.nr "$T/out") - 1))" "$(($(total taken.nr "$T/out") + 1))"
 	# Sessions that collect in time lose none.
 	sampled -q -a -d 300 -c 1000003 cycles >"$T/slow"
@@ -201,6 +206,7 @@ sees_throttling() {
 is_half() {
 	local enabled
 	enabled=$(total enabled "$2")
+	# The limit is 20 of some 40 samples in a tick of 4 ms. Then the event stands still until the next tick.
 	in_range "$(total "$1" "$2")" $((enabled * 4 / 10)) $((enabled * 6 / 10))
 }
 
@@ -219,8 +225,8 @@ is_half() {
 		# A clock's time goes on. The rest is the timer's, which is late by an interrupt.
 		is_half throttled "$T/clock"
 		is_half throttled "$T/cycles"
-		# Each nanosecond is a cycle. The counter stands still while a sample is handled, in 2,000 of 100,003.
 		enabled=$(total enabled "$T/cycles")
+		# Each nanosecond is a cycle. The counter stands still while a sample is handled, in 2,000 of 100,003.
 		in_range "$(total counted "$T/cycles")" "$((enabled * 98 / 100))" "$((enabled * 1005 / 1000))"
 		grep -qE '^# lost: the kernel throttled the event, [0-9,]+ samples, [45][0-9]\.[0-9] % of the count$' "$T/text"
 	else

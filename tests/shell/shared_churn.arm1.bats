@@ -36,7 +36,7 @@ zombies() {
 	# perf events: some 3 switches in 4,000 exits.
 	alike 0 $U "$WORKLOADS/forks" 7000 100
 	alike 1 cs "$WORKLOADS/tree" 3 13 100
-	in_range "$(field cs:b 1 "$T/alike.out")" 200 10000
+	at_least "$(field cs:b 1 "$T/alike.out")" 200
 	alike 0 $U "$WORKLOADS/tree" 3 9 100
 	alike 0 $U "$WORKLOADS/spawns" 200 "$WORKLOADS/spin" 1000
 	alike 0 $U "$WORKLOADS/threads" 500 1000
@@ -45,7 +45,8 @@ zombies() {
 
 @test "an exec by a thread that is not the first loses nothing and counts nothing twice" {
 	alike 0 $U,cs "$WORKLOADS/thread_exec" 20 50000
-	in_range "$(field ${U}b 1 "$T/alike.out")" 4000000 6000000
+	# 4 times 20 * 50,000, and the starts of 21 programs, of up to 50,000 each (plain.arm1.bats)
+	in_range "$(field ${U}b 1 "$T/alike.out")" 4000000 5050000
 	alike 0 $U,cs -i "$WORKLOADS/thread_exec" 20 50000
 	nothing_left
 }

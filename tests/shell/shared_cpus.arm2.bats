@@ -21,8 +21,11 @@ of() {
 is_whole() {
 	cat "$out"
 	[ "$(field "$1" 5 "$out")" = 100.00 ]
-	within "$(of "$1")" $(($(of duration_time) * $2)) 1
+	# perf starts and reads the CPUs one after the other, beside the clock: measured 0.003 percent. cycles:k of an idle
+	# CPU lacks perf's own in user mode, 0.01 percent.
+	within "$(of "$1")" $(($(of duration_time) * $2)) 0.1
 	within "$(of "$1")" "$(field "$1" 4 "$out")" 0.1
+	# The start of sleep and perf's own work come on top: measured 1.4 ms.
 	[ -z "${3:-}" ] || within "$(of "$1")" "$(($3 * $2))000000000" 1
 }
 
@@ -107,7 +110,7 @@ teardown() {
 	is_whole cycles 2 1
 	# The older session has its own, longer window.
 	end_run "$held_pid" INT 130
-	in_range "$(field cycles 1 "$BATS_TEST_TMPDIR/hold.csv")" 6000000000 20000000000
+	at_least "$(field cycles 1 "$BATS_TEST_TMPDIR/hold.csv")" 6000000000
 }
 
 @test "an idle CPU has cycles and no instructions" {
@@ -127,8 +130,11 @@ teardown() {
 	count -C 1 -e $events,duration_time sleep 1
 	is_whole cycles 1 1
 	[ "$(of cs)" = 0 ]
+	# The rest is that of interrupts: measured 893,949.
 	within "$(of cycles:u)" "$(of cycles)" 1
+	# as above
 	in_range "$(of cycles:k)" 1 10000000
+	# A busy CPU executes an instruction each cycle. The same counter has the instructions of CPU 0. Measured equal.
 	within "$(of instructions)" "$(of cycles)" 0.1
 	count -a -e $events,duration_time sleep 1
 	is_whole cycles 2 1
@@ -148,6 +154,7 @@ teardown() {
 	mapfile -t cycles < <(awk -F, '$4 == "cycles" { print $2 }' "$out")
 	[ ${#cycles[@]} = 6 ]
 	for n in 0 1 2 3 4; do
+		# The first one has the start of sleep and perf's own: measured 0.2 ms.
 		within "${cycles[n]}" 200000000 1
 	done
 }
@@ -156,8 +163,10 @@ teardown() {
 	hold cycles,cycles:u,cycles:k,instructions:u,instructions:k
 	count -a -e cycles,cycles:u,cycles:k taskset -c 1 "$WORKLOADS/spin" 200000000
 	cat "$out"
-	in_range "$(of cycles:u)" 400000000 404000000
-	within $(($(of cycles:u) + $(of cycles:k))) "$(of cycles)" 0.1
+	# The start of the programs, and perf's own: measured 335,688.
+	in_range "$(of cycles:u)" 400000000 402000000
+	# perf reads one event after the other: measured equal.
+	within $(($(of cycles:u) + $(of cycles:k))) "$(of cycles)" 0.001
 	count -C 1 -e cycles:u,cycles:k taskset -c 1 "$WORKLOADS/kernelwork" 100000
 	cat "$out"
 	[ "$(of cycles:k)" -gt $((10 * $(of cycles:u))) ]
@@ -170,7 +179,8 @@ teardown() {
 	count -C 1 -e cycles:u taskset -c 1 "$WORKLOADS/spin" 200000000
 	own=$(of cycles:u)
 	echo "$other $own"
-	in_range "$own" 400000000 402000000
+	# with the start and end of the programs: measured 376,744
+	in_range "$own" 400000000 401000000
 	[ "$other" -lt 10000000 ]
 }
 
@@ -178,7 +188,8 @@ teardown() {
 	hold cycles
 	shared -x, -o "$out" -a -D 700 -e cycles,duration_time sleep 2
 	is_whole cycles 2
-	within "$(of cycles)" 2600000000 1
+	# QEMU ends some waits, such as the delay, with the next tick of 4 ms. Measured 924,969.
+	within "$(of cycles)" 2600000000 0.5
 }
 
 @test "-I prints the whole increase since the last interval" {
@@ -188,13 +199,15 @@ teardown() {
 	mapfile -t cycles < <(awk -F, '$4 == "cycles" { print $2 }' "$out")
 	[ ${#cycles[@]} = 5 ]
 	for n in 0 1 2 3; do
+		# The first one has the start of sleep and perf's own: measured 519,005.
 		within "${cycles[n]}" 500000000 1
 	done
 	# The time of the last row is that since the start.
 	end_ns=$(awk -F, '$4 == "cycles" { t = $1 } END { print int(t * 1e9) }' "$out")
 	sum=0
 	for n in "${cycles[@]}"; do sum=$((sum + n)); done
-	within $sum $((end_ns * 2)) 1
+	# perf starts and reads the CPUs one after the other, beside the clock: measured 33,566.
+	within $sum $((end_ns * 2)) 0.1
 }
 
 @test "--control opens and closes windows" {
@@ -225,7 +238,9 @@ teardown() {
 	cycles=$(field cycles 1 "$BATS_TEST_TMPDIR/windows.csv")
 	# Microseconds, two CPUs
 	echo "$cycles, from $least us to $most us"
+	# Each window begins and ends between two readings of the clock.
 	in_range "$cycles" $((least * 2000)) $((most * 2000))
+	# Otherwise these bounds would not tell a window from a longer one: measured 0.04 percent.
 	within $least $most 1
 }
 
@@ -237,7 +252,8 @@ teardown() {
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$out" -a \
 		-e cycles:b,cs,cs:b,instructions,duration_time sleep 1 2>"$err"
 	is_whole cycles:b 2 1
-	in_range "$(of instructions)" 1 60000000
+	# Ticks of two idle CPUs, the start of sleep, and perf's own: measured 3.9 million, far less than cycles.
+	in_range "$(of instructions)" 1 20000000
 	# Two counts of the same event, which begin one after the other.
 	in_range $(($(of cs) - $(of cs:b) + 5)) 0 10
 	in_range "$(of cs)" 2 500
@@ -252,10 +268,12 @@ teardown() {
 	count -a -e '{cycles,instructions,cs},{cycles:u,cycles:k},duration_time' sleep 1
 	[ "$(nr_perf_events)" = 12 ]
 	is_whole cycles 2 1
-	in_range "$(of instructions)" 1 60000000
+	# as above, and far less than cycles: measured 2.9 million, 28 and 129,584
+	in_range "$(of instructions)" 1 20000000
 	in_range "$(of cs)" 2 500
-	in_range "$(of cycles:u)" 1 20000000
-	within $(($(of cycles:u) + $(of cycles:k))) "$(of cycles)" 0.1
+	in_range "$(of cycles:u)" 1 2000000
+	# perf reads one event after the other: measured equal.
+	within $(($(of cycles:u) + $(of cycles:k))) "$(of cycles)" 0.001
 	end_run "$one" INT 130
 	end_run "$run_pid" INT 130
 }
@@ -270,6 +288,7 @@ teardown() {
 		# perf reads them one after the other.
 		within "$(field "$a" 4 "$out")" "$(field "$b" 4 "$out")" 0.1
 	done
+	# The time slice is 4 ms of 1,000, and counts of two thirds of the time are scaled: measured 0.1 percent.
 	within "$(of cycles)" 2000000000 1
 	within "$(of cycles:k)" 2000000000 2
 }

@@ -47,6 +47,7 @@ agrees() {
 		[ -n "$plain" ]
 		less=0
 		[ "$event" != context-switches ] || less=$(between)
+		# Plain events also have switches in between.
 		in_range "$(field "$shared" 1 "$out")" $((plain - less)) "$plain" || { cat "$out"; return 1; }
 	done
 }

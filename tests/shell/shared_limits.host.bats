@@ -241,6 +241,7 @@ END
 # faults_in FILE MIN MAX : the page faults of a session that counts them in its only row, or in its last
 faults_in() {
 	cat "$1" >&2
+	# Callers give the reasons.
 	in_range "$(field page-faults 1 "$1")" "$2" "$3"
 	refute grep 'not counted\|not supported' "$1"
 }
@@ -412,7 +413,8 @@ prunes_nothing() {
 	[ "$(state entries)" -ge 3000 ]
 	shared -e page-faults true 2>"$T/next.err"
 	clean "$T/next.err"
-	in_range "$(state entries)" 0 100
+	# All were cleared. One of the second command can stay, where the machine hides its release: measured 1.
+	in_range "$(state entries)" 0 10
 	finish cpus
 	nothing_left
 	remove_map
@@ -432,6 +434,7 @@ prunes_nothing() {
 	kill -KILL "$gang" $sleepers
 	wait_for state_is entries 1 || :
 	end_witness
+	# One, and those that the machine hides the release of
 	in_range "$(state entries)" 1 $((1 + $(unreleased pid $sleepers pid "$gang")))
 	# all of them live at the same time
 	background "$T/t.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/t.out" -e cs \

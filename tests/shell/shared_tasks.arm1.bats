@@ -38,6 +38,7 @@ exits_alike() {
 	local n
 	for n in 0 250; do
 		alike 0 context-switches "$WORKLOADS/switches" $n
+		# Other tasks can preempt it: measured none.
 		in_range "$(field context-switches:b 1 "$T/alike.out")" $n $((n + 3))
 		alike 0 context-switches:k "$WORKLOADS/switches" $n
 		alike 0 context-switches:u "$WORKLOADS/switches" $n
@@ -71,8 +72,10 @@ exits_alike() {
 @test "-i leaves out the children's part, and only that" {
 	both -i -e $U,cycles "$WORKLOADS/tree" 1 4 10000000
 	agree 0.01 $U
-	in_range "$(field $U 1 "$T/shared.out")" 20000000 20200000
+	# 20 million, and the start, the forks and the end of the program: measured 28,129
+	in_range "$(field $U 1 "$T/shared.out")" 20000000 20060000
 	both -i -e $U "$WORKLOADS/threads" 3 5000000
+	# only the start and end of the first thread: measured 32,119
 	in_range "$(field $U 1 "$T/plain.out")" 20000 50000
 	in_range "$(field $U 1 "$T/shared.out")" 20000 50000
 }
@@ -83,16 +86,20 @@ exits_alike() {
 	local work=("$WORKLOADS/poke" "$gang" "$T/gang")
 	both -e $U,cycles -p "$gang" -- "${work[@]}"
 	agree 0.01 $U
-	in_range "$(field $U 1 "$T/shared.out")" 30000000 30300000
+	# with the waits of the threads, and the start and end of each child: measured 4,624
+	in_range "$(field $U 1 "$T/shared.out")" 30000000 30030000
 	both -i -e $U -p "$gang" -- "${work[@]}"
 	agree 0.01
-	in_range "$(field $U 1 "$T/shared.out")" 20000000 20100000
+	# with the waits, and the fork()s: measured 3,139
+	in_range "$(field $U 1 "$T/shared.out")" 20000000 20020000
 	both -e $U -t "${tids[1]}" -- "${work[@]}"
 	agree 0.01
-	in_range "$(field $U 1 "$T/shared.out")" 6000000 6020000
+	# with its waits: measured 155
+	in_range "$(field $U 1 "$T/shared.out")" 6000000 6001000
 	both -e $U -t "$gang,${tids[2]}" -- "${work[@]}"
 	agree 0.01
-	in_range "$(field $U 1 "$T/shared.out")" 20000000 20200000
+	# with their waits, and the start and end of each child: measured 4,314
+	in_range "$(field $U 1 "$T/shared.out")" 20000000 20030000
 }
 
 @test "--per-thread prints a row for each thread" {
@@ -110,6 +117,7 @@ exits_alike() {
 		done
 		paste -d ' ' "$T/shared.thread" "$T/plain.thread"
 		while read -r _ a _ b; do
+			# Two runs: the order of waits can differ, so some instructions of the C library. Measured equal.
 			within "$a" "$b" 0.01
 		done < <(paste -d ' ' "$T/shared.thread" "$T/plain.thread")
 		# the first row also has the children
@@ -125,7 +133,8 @@ exits_alike() {
 	perf stat -x, -o "$T/plain.out" -e cycles:u,cs,$U "$WORKLOADS/switches" 20
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/shared.out" -e cycles:ub,cs,$U "$WORKLOADS/switches" 20
 	cat "$T/plain.out" "$T/shared.out"
-	within "$(field cycles:ub 1 "$T/shared.out")" "$(field cycles:u 1 "$T/plain.out")" 1
+	# A cycle is an instruction, for which see below: measured equal.
+	within "$(field cycles:ub 1 "$T/shared.out")" "$(field cycles:u 1 "$T/plain.out")" 0.1
 	# An interrupt can make an instruction begin anew, which QEMU counts twice: of 300 plain counts, 12 had one more.
 	within "$(field $U 1 "$T/shared.out")" "$(field $U 1 "$T/plain.out")" 0 1
 	both "$WORKLOADS/spin" 50000000
@@ -151,10 +160,12 @@ exits_alike() {
 	shared -x, -o "$T/shared.out" -I 10 --summary -e $U "$WORKLOADS/spin" 50000000
 	sum=$(awk -F, '$1 != "summary" && $4 == "'$U'" { sum += $2; nr++ } END { print sum, nr }' "$T/shared.out")
 	echo "$sum"; tail -n 3 "$T/shared.out"; cat "$T/plain.out"
+	# Some 100 ms have ten intervals, or less if QEMU ends waits late, and the rest: measured 11.
 	in_range "${sum#* }" 9 12
-	within "${sum% *}" "$(field $U 1 "$T/plain.out")" 0.01
+	# Two runs: QEMU can count an instruction at an interrupt twice. Measured equal.
+	within "${sum% *}" "$(field $U 1 "$T/plain.out")" 0.001
 	within "$(awk -F, '/summary/ { print $2; exit }' "$T/shared.out")" \
-		"$(field $U 1 "$T/plain.out")" 0.01
+		"$(field $U 1 "$T/plain.out")" 0.001
 }
 
 @test "-D and --control count only inside the windows" {
@@ -176,7 +187,9 @@ exits_alike() {
 	work
 	finish a b
 	cat "$T/a.out" "$T/b.out"
-	within "$(field $U 1 "$T/a.out")" "$(field $U 1 "$T/b.out")" 0.01
-	in_range "$(field $U 1 "$T/a.out")" 36000000 36100000
+	# The gang sleeps at both ends of each window.
+	[ "$(field $U 1 "$T/a.out")" = "$(field $U 1 "$T/b.out")" ]
+	# three times 12 million, with the waits of the threads: measured 3,222
+	in_range "$(field $U 1 "$T/a.out")" 36000000 36020000
 	nothing_left
 }

@@ -98,7 +98,7 @@ many_events() {
 
 @test "10,000 short-lived children on two CPUs are all counted, and no entry is left" {
 	alike 0 page-faults bash -c '"$0"/forks 3500 1 & "$0"/forks 3500 1 & wait' "$WORKLOADS"
-	in_range "$(field page-faults 1 "$T/alike.out")" 7000 10000000
+	at_least "$(field page-faults 1 "$T/alike.out")" 7000
 	# Since Linux 7, exits go unseen while another task is preempted in the same program.
 	begin_exits bash tree spawns true
 	alike 1 cs,page-faults:u bash -c '"$0"/tree 3 10 1 & "$0"/tree 3 12 1 & "$0"/spawns 100 /usr/bin/true & wait' "$WORKLOADS"

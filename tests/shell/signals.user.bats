@@ -28,7 +28,7 @@ has_ended() {
 	wait_for has_ended "$run"
 	wait "$run" || status=$?
 	[ "$status" = 130 ]
-	in_range "$(field page-faults:u 1 "$BATS_TEST_TMPDIR/counts")" 1 100000
+	at_least "$(field page-faults:u 1 "$BATS_TEST_TMPDIR/counts")" 1
 }
 
 @test "SIGHUP stays ignored under nohup" {

@@ -53,13 +53,13 @@ requirements() {
 	perf stat -a -A -x, --log-fd 4 -e page-faults taskset -c 0 "$WORKLOADS/faults" 900 4>"$out"
 	cat "$out"
 	[ "$(cut -d, -f1 "$out" | tr '\n' ' ')" = "$(seq -f 'CPU%g ' 0 $(($(nproc) - 1)) | tr -d '\n')" ]
-	in_range "$(awk -F, '$1 == "CPU0" { print $2 }' "$out")" 900 100000000
+	at_least "$(awk -F, '$1 == "CPU0" { print $2 }' "$out")" 900
 	local mode
 	for mode in core die cluster socket node cache; do
 		perf stat -a --per-$mode -x, --log-fd 4 -e page-faults "$WORKLOADS/faults" 900 4>"$out"
 		# the counters of all rows are those of all CPUs, and the faults are in there
 		[ "$(awk -F, '{ nr += $2 } END { print nr }' "$out")" = "$(nproc)" ]
-		in_range "$(awk -F, '{ sum += $3 } END { print sum }' "$out")" 900 100000000
+		at_least "$(awk -F, '{ sum += $3 } END { print sum }' "$out")" 900
 	done
 }
 
@@ -67,8 +67,10 @@ requirements() {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat --all-kernel -x, --log-fd 4 -e page-faults,page-faults:u "$WORKLOADS/faults" 900 4>"$out"
 	[ "$(cut -d, -f3 "$out" | tr '\n' ' ')" = "page-faults page-faults:u " ]
-	in_range "$(field page-faults:u 1 "$out")" 0 100
+	# The kernel itself touches some pages of a new program: measured 2.
+	in_range "$(field page-faults:u 1 "$out")" 0 20
 	perf stat --all-user -x, --log-fd 4 -e page-faults:k "$WORKLOADS/faults" 900 4>"$out"
+	# The start of the program has less than 300.
 	in_range "$(field page-faults:k 1 "$out")" 900 1200
 }
 
@@ -206,6 +208,7 @@ count_beside() {
 		"$public/faults" 500 4>"$out"
 	cat "$out"
 	[ "$(cut -d, -f3 "$out" | tr '\n' ' ')" = "page-faults:u software/page-faults/u mine:u cs:u " ]
+	# The start of the program has less than 300.
 	in_range "$(field page-faults:u 1 "$out")" 500 800
 	[ "$(field mine:u 1 "$out")" = "$(field page-faults:u 1 "$out")" ]
 }

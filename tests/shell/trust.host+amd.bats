@@ -39,7 +39,7 @@ count() {
 # counts : one of all CPUs, which counts right
 counts() {
 	count -a
-	in_range "$(field page-faults 1 "$T/out")" 700 100000000
+	at_least "$(field page-faults 1 "$T/out")" 700
 }
 
 # list : what perf bperf says at the end
@@ -111,7 +111,7 @@ forge() {
 		value $((forged & 255)) $((forged >> 8 & 255)) $((forged >> 16 & 255)) $((forged >> 24)) 0 0 0 0
 	timeout 300 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -a -e cs \
 		"$WORKLOADS/faults" 700 2>"$T/err"
-	in_range "$(field cs 1 "$T/out")" 1 100000000
+	at_least "$(field cs 1 "$T/out")" 1
 	diff /dev/null "$T/err"
 	list
 }
@@ -214,8 +214,8 @@ forge() {
 	[ "$(perf bperf list -j --bpf-attr-map "$ATTR_MAP" | jq -c '[.runs[].pid]')" = "[$first]" ]
 	end_run "$first" INT 130
 	end_run "$second" INT 130
-	in_range "$(field cs 1 "$T/a")" 1 1000000000
-	in_range "$(field cs 1 "$T/b")" 1 1000000000
+	at_least "$(field cs 1 "$T/a")" 1
+	at_least "$(field cs 1 "$T/b")" 1
 }
 
 @test "another program's map keeps all its entries" {
@@ -322,7 +322,7 @@ has_open() {
 	counts
 	[ "$(list)" = "0 sessions share 0 perf events for 0 events" ]
 	end_run "$run" INT 130
-	in_range "$(field cs 1 "$T/a")" 1 1000000000
+	at_least "$(field cs 1 "$T/a")" 1
 	refute grep -q 'perf stat:' "$T/a"
 	[ "$(entries)" = 0 ]
 }
