@@ -53,8 +53,8 @@ end_run() {
 	refute are_gone "$BATS_TEST_TMPDIR/objects"
 	end_run TERM $second
 	[ "$ended" = 143 ]
-	in_range "$(field context-switches 1 "$a")" 1 1000000000
-	in_range "$(field cs 1 "$b")" 1 1000000000
+	at_least "$(field context-switches 1 "$a")" 1
+	at_least "$(field cs 1 "$b")" 1
 	wait_for are_gone "$BATS_TEST_TMPDIR/objects"
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 	[ "$(find /sys/fs/bpf -maxdepth 1 -path "$ATTR_MAP*" | sort | tr '\n' ' ')" = \
@@ -72,7 +72,7 @@ end_run() {
 	"$WORKLOADS/faults" 3000
 	end_run INT $second
 	# 3000 page faults after the other's death are counted, all of them
-	in_range "$(awk -F, '$4 == "page-faults" { sum += $2 } END { print sum }' "$b")" 3000 100000000
+	at_least "$(awk -F, '$4 == "page-faults" { sum += $2 } END { print sum }' "$b")" 3000
 	refute grep -q 'not counted\|not supported' "$b"
 }
 
@@ -86,7 +86,7 @@ end_run() {
 	# the entry is still there, but leads nowhere
 	[ "$(entries)" = 1 ]
 	shared -a -x, --log-fd 4 -e page-faults "$WORKLOADS/faults" 700 4>"$out"
-	in_range "$(field page-faults 1 "$out")" 700 100000000
+	at_least "$(field page-faults 1 "$out")" 700
 	[ "$(entries)" -le 1 ]
 	[ "$(perf bperf list --bpf-attr-map "$ATTR_MAP")" = "no events are shared through $ATTR_MAP" ]
 }
@@ -284,11 +284,11 @@ holds_nothing() {
 @test "-C counts on that CPU, and :b mixes with plain events" {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -C 0 -x, --log-fd 4 -e page-faults taskset -c 0 "$WORKLOADS/faults" 800 4>"$out"
-	in_range "$(field page-faults 1 "$out")" 800 100000000
+	at_least "$(field page-faults 1 "$out")" 800
 	perf stat --bpf-attr-map "$ATTR_MAP" -a -x, --log-fd 4 -e page-faults:b,page-faults \
 		"$WORKLOADS/faults" 800 4>"$out"
-	in_range "$(field page-faults:b 1 "$out")" 800 100000000
-	in_range "$(field page-faults 1 "$out")" 800 100000000
+	at_least "$(field page-faults:b 1 "$out")" 800
+	at_least "$(field page-faults 1 "$out")" 800
 }
 
 @test "events that only this run causes are exact" {
@@ -305,7 +305,7 @@ holds_nothing() {
 	shared -a -x, --log-fd 4 -e '{page-faults,cycles,dummy}' "$WORKLOADS/faults" 500 4>"$out" ||
 		shared -a -e '{page-faults,cycles,dummy}' true
 	[ "$(field cycles 1 "$out")" = "<not supported>" ]
-	in_range "$(field page-faults 1 "$out")" 500 100000000
+	at_least "$(field page-faults 1 "$out")" 500
 	[ "$(field dummy 1 "$out")" = 0 ]
 }
 
@@ -316,7 +316,7 @@ holds_nothing() {
 	for event in page-faults cpu-clock cs; do
 		[ "$(field $event 5 "$out")" = 100.00 ]
 	done
-	in_range "$(field cpu-clock 1 "$out")" 0.01 100000000
+	at_least "$(field cpu-clock 1 "$out")" 0.01
 }
 
 # controlled OPTION... : a run that counts nothing yet, into $out
@@ -358,6 +358,7 @@ controlled_ends() {
 	say disable
 	many
 	controlled_ends
+	# The rest of the machine may fault in the window, but less than one many(), which must not be counted.
 	in_range "$(field page-faults 1 "$out")" 2000 199999
 }
 
@@ -376,6 +377,7 @@ controlled_ends() {
 	say "enable nosuch"
 	controlled_ends
 	cat "$out"
+	# 2,000 and 3,000, and those of the rest of the machine. A many() would be more.
 	in_range "$(field page-faults 1 "$out")" 5000 199999
 	in_range "$(field minor-faults 1 "$out")" 5000 199999
 	# The group was on in both windows, dummy in the second.
@@ -413,7 +415,7 @@ controlled_ends() {
 	for size in 112 120 128 136 144 152; do
 		/usr/sbin/bpftool map create "$ATTR_MAP" type hash key $size value 8 entries 4 name other
 		shared -a -x, --log-fd 4 -e page-faults "$WORKLOADS/faults" 300 4>"$out"
-		in_range "$(field page-faults 1 "$out")" 300 100000000
+		at_least "$(field page-faults 1 "$out")" 300
 		rm "$ATTR_MAP"
 	done
 }
@@ -556,7 +558,7 @@ stops_in() {
 		killed_at $step shared -e cs true
 		shared -x, -o "$out" -e cs true >"$out.err" 2>&1 || { cat "$out.err"; return 1; }
 		diff /dev/null "$out.err"
-		in_range "$(field cs 1 "$out")" 0 1000000
+		at_least "$(field cs 1 "$out")" 0	# a command may end without a switch
 		has_sessions 1
 	done
 }

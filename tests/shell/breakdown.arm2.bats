@@ -19,14 +19,15 @@ on() {
 	shared -A -e page-faults,instructions:u -x, --log-fd 4 \
 		sh -c "taskset 1 '$WORKLOADS/faults' 3000; taskset 2 '$WORKLOADS/faults' 9000" 4>"$out"
 	[ "$(wc -l <"$out")" = 4 ]
-	in_range "$(on 0 page-faults "$out")" 3000 4500
-	in_range "$(on 1 page-faults "$out")" 9000 10500
+	# The shell, taskset and the starts of the programs have less than 500 (measured: 71 and 104).
+	in_range "$(on 0 page-faults "$out")" 3000 3500
+	in_range "$(on 1 page-faults "$out")" 9000 9500
 	[ "$(awk -F, '$6 != "100.00"' "$out" | wc -l)" = 0 ]
 	# on a CPU of its own: the other one counted nothing, which is a count
 	taskset 1 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -A -e page-faults -x, --log-fd 4 \
 		"$WORKLOADS/faults" 500 4>"$out"
 	[ "$(on 1 page-faults "$out")" = 0 ]
-	in_range "$(on 0 page-faults "$out")" 500 700
+	in_range "$(on 0 page-faults "$out")" 500 600	# the start of the program has less than 100
 }
 
 @test "rows of every kind add up to the whole" {
@@ -49,7 +50,8 @@ on() {
 	local spin=$!
 	shared -A -e task-clock -p $spin -x, -o "$out" sleep 0.3
 	[ "$(on 0 task-clock "$out")" = 0.00 ]
-	in_range "$(on 1 task-clock "$out")" 100 1000
+	# The command sleeps for 300 ms. It also starts and ends, and perf may run on that CPU (measured: 301).
+	in_range "$(on 1 task-clock "$out")" 250 400
 	shared -A --per-thread -e task-clock -p $spin -x, -o "$out" sleep 0.1
 	[ "$(on 0 task-clock "$out")" = 0.00 ]
 	shared --per-socket -I 50 --interval-count 3 --summary -e task-clock -p $spin -x, -o "$out" sleep 1

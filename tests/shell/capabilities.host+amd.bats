@@ -47,7 +47,7 @@ with() {
 counts() {
 	with "$1" "$mine/perf" stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, --log-fd 4 \
 		-e page-faults "$mine/faults" 400 4>"$T/out"
-	in_range "$(field page-faults 1 "$T/out")" 400 100000000
+	at_least "$(field page-faults 1 "$T/out")" 400
 }
 
 # lacks CAPS TEXT : it is refused, since it lacks those
@@ -129,7 +129,7 @@ is_waiting() {
 	[ "$(effective "$run")" = 0000000000000000 ]
 	kill -INT "$run"
 	wait "$run" || :
-	in_range "$(awk -F, '{ sum += $2 } END { print sum }' "$T/out")" 3000 100000000
+	at_least "$(awk -F, '{ sum += $2 } END { print sum }' "$T/out")" 3000
 	refute grep -q 'not counted\|perf stat' "$T/out"
 	[ "$(perf bperf prune --bpf-attr-map "$ATTR_MAP")" = "removed: 0 dead entries, 0 dead sessions" ]
 	[ "$(entries)" = 0 ]
@@ -184,7 +184,7 @@ is_waiting() {
 	taskset 2 "$WORKLOADS/faults" 2000
 	kill -INT "$run"
 	wait "$run" || :
-	in_range "$(field page-faults 1 "$T/out")" 2000 100000000
+	at_least "$(field page-faults 1 "$T/out")" 2000
 }
 
 @test "file capabilities suffice to share, but do not reach the command or other files" {
@@ -194,7 +194,7 @@ is_waiting() {
 	shared -a -x, -o "$T/first" -e cs true
 	as_nobody "$mine/perf" stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, --log-fd 4 \
 		-e page-faults "$mine/faults" 400 4>"$T/out"
-	in_range "$(field page-faults 1 "$T/out")" 400 100000000
+	at_least "$(field page-faults 1 "$T/out")" 400
 	as_nobody "$mine/perf" stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a --log-fd 4 -e cs \
 		grep CapPrm /proc/self/status 4>/dev/null >"$T/inner"
 	[ "$(awk '{ print $2 }' "$T/inner")" = 0000000000000000 ]

@@ -58,7 +58,8 @@ cgroups_apart() {
 	mkdir "${dirs[@]}"
 	both_kinds "^$name/w" 100000 "${dirs[@]}"
 	equal 0.5 "$1"
-	in_range "$(value ${U}b "$name/w0" "$T/both.csv")" 200000 210000
+	# The end of its process has less than 1,000 (measured: 646).
+	in_range "$(value ${U}b "$name/w0" "$T/both.csv")" 200000 201000
 }
 
 @test "the counts of one cgroup equal plain ones" {
@@ -94,12 +95,13 @@ cgroups_apart() {
 	# From the innermost outwards: one's own process, and all of the next.
 	sum=0
 	for ((i = 11; i >= 0; i--)); do
-		within "$(value $U "${own[i]#"$mount/"}" "$T/all.csv")" 202000 2
+		# The end of a process has less than 1,000 (measured: 646).
+		in_range "$(value $U "${own[i]#"$mount/"}" "$T/all.csv")" 200000 201000
 		sum=$(awk -v s="$sum" -v o="$(value $U "${own[i]#"$mount/"}" "$T/all.csv")" \
 			'BEGIN { printf "%.0f", s + o }')
-		within "$(value $U "${level[i]#"$mount/"}" "$T/all.csv")" "$sum" 0
+		[ "$(value $U "${level[i]#"$mount/"}" "$T/all.csv")" = "$sum.00" ]
 	done
-	within "$(value $U "$name" "$T/all.csv")" "$sum" 0
+	[ "$(value $U "$name" "$T/all.csv")" = "$sum.00" ]
 	nothing_left
 }
 
@@ -111,7 +113,8 @@ cgroups_apart() {
 	equal 0.5 3
 	sum=$(awk -v a="$(value ${U}b "$name/a" "$T/both.csv")" \
 		-v b="$(value ${U}b "$name/b" "$T/both.csv")" 'BEGIN { printf "%.0f", a + b + 1000000 }')
-	in_range "$(value ${U}b "$name" "$T/both.csv")" "$sum" $((sum + 50000))
+	# The end of its own process has less than 1,000 (measured: 646).
+	in_range "$(value ${U}b "$name" "$T/both.csv")" "$sum" $((sum + 1000))
 }
 
 @test "two sessions share events, and each counts its own cgroups" {
@@ -129,11 +132,12 @@ cgroups_apart() {
 	finish two
 	work_in 500000 "$top/a"
 	finish one
-	in_range "$(value $U "$name/a" "$T/one.out")" 1000000 1050000
-	in_range "$(value $U "$name/b" "$T/one.out")" 3000000 3150000
-	in_range "$(value $U "$name/a" "$T/two.out")" 1000000 1050000
-	in_range "$(value $U "$name/b/c" "$T/two.out")" 1000000 1050000
-	in_range "$(value $U "$name" "$T/two.out")" 3000000 3150000
+	# The end of each process has less than 1,000 (measured: 646).
+	in_range "$(value $U "$name/a" "$T/one.out")" 1000000 1001000
+	in_range "$(value $U "$name/b" "$T/one.out")" 3000000 3003000
+	in_range "$(value $U "$name/a" "$T/two.out")" 1000000 1001000
+	in_range "$(value $U "$name/b/c" "$T/two.out")" 1000000 1001000
+	in_range "$(value $U "$name" "$T/two.out")" 3000000 3003000
 	nothing_left
 }
 
@@ -145,10 +149,12 @@ cgroups_apart() {
 		-o "$T/cgroup.csv" -e $U,context-switches --for-each-cgroup "$name/a" -- \
 		"$WORKLOADS/in_cgroups" 500000 "$top/a/cgroup.procs" 2>"$T/err" 3>&-
 	clean "$T/err"
-	in_range "$(value $U "$name/a" "$T/cgroup.csv")" 1000000 1050000
+	# The end of the process has less than 1,000 (measured: 646).
+	in_range "$(value $U "$name/a" "$T/cgroup.csv")" 1000000 1001000
 	# The task run also has counted the inner perf.
 	[ "$(field $U 1 "$T/task.csv")" -gt 1000000 ]
-	in_range "$(value context-switches "$name/a" "$T/cgroup.csv")" 1 30
+	# Its end is one. Each of its ten yields can be one, and others may preempt it (measured: 2).
+	in_range "$(value context-switches "$name/a" "$T/cgroup.csv")" 1 20
 }
 
 @test "a session with other events counts cgroups made while another one watched" {
@@ -233,6 +239,7 @@ has_ready() {
 	kill -CONT "$run_pid"
 	wait_for has_ready 64 41
 	end_run "$run_pid" INT 130
+	# The start of the program, and the shell's last steps, have less than 100 (measured: 19).
 	in_range "$(awk -F, -v name="$name/w101" '$5 == name { sum += $2 } END { print sum }' "$T/follows.csv")" 3000 3100
 	grep -qx 'perf stat: 4 new cgroups were found late: their first activity is counted for their parents only' \
 		"$T/follows.err"

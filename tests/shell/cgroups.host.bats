@@ -119,7 +119,6 @@ perf stat: no cgroup matched: ^$name/none\$" \
 	end_witness
 	is_silent "$T/err"
 	[ "$(names "$T/both" | wc -w)" = 3 ]
-	# The kernel starts and reads the two one after the other.
 	for dir in a a/x b; do
 		cgroups=()
 		for below in "$top/$dir" "$top/$dir"/*/; do
@@ -128,6 +127,7 @@ perf stat: no cgroup matched: ^$name/none\$" \
 		# in ms, as the counts are
 		off=$(awk -v ns="$(missed ns "${cgroups[@]}")" -v more="$(excess ns "${cgroups[@]}")" \
 			'BEGIN { print (ns + more) / 1e6 }')
+		# The kernel starts and reads the two one after the other.
 		within "$(value $C:b "$name/$dir" "$T/both")" "$(value $C "$name/$dir" "$T/both")" 0.5 "$off"
 	done
 	[ "$(value $C:b "$name/b" "$T/both" | cut -d. -f1)" -gt $((50 - $(missed ns cgroup "$top/b") / 1000000)) ]

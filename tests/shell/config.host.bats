@@ -92,7 +92,8 @@ setup() {
 	as_nobody "$public/perf" stat -v -x, --log-fd 4 -e page-faults:u "$public/faults" 500 \
 		4>"$T/out" 2>"$T/err"
 	cat "$T/err"
-	in_range "$(field page-faults:u 1 "$T/out")" 500 100000
+	# The start of the program has less than 100.
+	in_range "$(field page-faults:u 1 "$T/out")" 500 600
 	grep -q "^perf stat: 'page-faults:u' is not shared, as the configuration says: lacks CAP_BPF (to load BPF programs), CAP_PERFMON (to have them read the kernel, and to open events for everybody) and CAP_SYS_ADMIN (to find what others share by its ids)$" "$T/err"
 }
 
@@ -101,7 +102,7 @@ setup() {
 	shared -a -x, -o "$T/out" -e cs true
 	chown 65534 "$ATTR_MAP" "${ATTR_MAP}_lock"
 	shared -a -x, -o "$T/out" -e cs true
-	in_range "$(field cs 1 "$T/out")" 0 100000000
+	at_least "$(field cs 1 "$T/out")" 0	# the command may end without a switch
 	perf bperf list --bpf-attr-map "$ATTR_MAP"
 	chown 8 "${ATTR_MAP}_lock"
 	fails_with 1 "perf stat: cannot share events: ${ATTR_MAP}_lock belongs to user 8, who is not trusted: only root's and one's own are (remove it, name another path with --bpf-attr-map, or trust the user: bperf.trusted-owners in /etc/perfconfig)" \

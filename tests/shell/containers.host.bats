@@ -34,7 +34,7 @@ elsewhere() {
 		mountpoint -q /sys/fs/bpf
 		[ "$(find /sys/fs/bpf -mindepth 1 ! -name "*.debug" | wc -l)" = 5 ]
 		perf bperf list' sh "$WORKLOADS/faults" 4>"$T/out" >"$T/list"
-	in_range "$(field page-faults 1 "$T/out")" 600 100000000
+	at_least "$(field page-faults 1 "$T/out")" 600
 	grep -q '^no events are shared through /sys/fs/bpf/' "$T/list"
 }
 
@@ -73,7 +73,7 @@ elsewhere() {
 	wait_for grep -q ready "$T/out"
 	perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, --log-fd 4 -e page-faults \
 		sh -c "perf bperf list --bpf-attr-map $T/bpf/map >$T/list; $WORKLOADS/faults 500" 4>"$T/second"
-	in_range "$(field page-faults 1 "$T/second")" 500 100000000
+	at_least "$(field page-faults 1 "$T/second")" 500
 	[ "$(tail -n 1 "$T/list")" = "2 sessions share $(nproc) perf events for 1 event" ]
 	kill -INT $run
 	wait $run || :
@@ -101,7 +101,7 @@ elsewhere() {
 		4>"$T/command" 5>"$T/cpus" >"$T/json"
 	end_witness
 	explained 700 1000 comm faults < <(field page-faults:u 1 "$T/command")
-	in_range "$(field page-faults 1 "$T/cpus")" 700 100000000
+	at_least "$(field page-faults 1 "$T/cpus")" 700
 	[ "$(jq '.runs[0].pid < 100' "$T/json")" = true ]
 }
 

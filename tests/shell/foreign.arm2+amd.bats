@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sharing with other implementations of the protocol: counting the events of their leaders, and
 # serving their followers. tests/foreign is such an implementation.
+# Sessions and followers of the whole machine also count the other commands of a test, which have some hundred
+# faults each. A wait has some at each try, so the upper bounds are far above what arm2 measured.
+
 load helpers
 load foreign
 
@@ -20,7 +23,8 @@ entry_link() {
 	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
 	[ "$(field page-faults:b 5 "$T/out")" = 100.00 ]
 	shared -x, -o "$T/out" -a -e page-faults "$WORKLOADS/faults" 500
-	in_range "$(field page-faults 1 "$T/out")" "$(faults 500)" 5000
+	n=$(faults 500)
+	in_range "$(field page-faults 1 "$T/out")" "$n" $((n + 500))	# and perf's own (measured: 1)
 	[ "$(entry_link)" = "$entry" ]
 	wait_for no_registry
 	end "$lead"
@@ -42,6 +46,7 @@ entry_link() {
 	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
 	end_run "$task" INT 130
 	end_run "$long" INT 130
+	# All commands from the start of these sessions to their ends (measured: 4,071 and 1,463 more)
 	in_range "$(field page-faults 1 "$T/long.csv")" $((2 * n + 500)) $((2 * n + 20000))
 	in_range "$(field page-faults 1 "$T/task.csv")" $((2 * n + 500)) $((2 * n + 20000))
 	# Until it was noticed nothing was running.
@@ -64,7 +69,7 @@ entry_link() {
 	wait_for grep -q "are served" "$T/long.err"
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 2000))
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 2000))	# a wait (measured: 244)
 	end_run "$run_pid" INT 130
 	refute grep "stopped" "$T/long.err"
 	[ "$(field page-faults 5 "$T/long.csv")" = 100.00 ]
@@ -92,7 +97,7 @@ entry_link() {
 	cat "$T/one" "$T/task.csv" "$T/all"
 	# The counts of the shell before its exec are in both.
 	[ "$(sums one | cut -d ' ' -f 1)" = "$(field page-faults 1 "$T/task.csv")" ]
-	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))
+	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))	# two sessions, waits (measured: 2,084)
 	wait "${jobs_started[1]}" || :
 	# Once nobody follows, the next one who looks takes it all away again.
 	shared -x, -o "$T/out" -a -e cs true
@@ -113,7 +118,7 @@ entry_link() {
 	shared -x, -o "$T/out" -a -e dummy true
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))
+	in_range "$(sums all | cut -d ' ' -f 1)" $((2 * n)) $((2 * n + 10000))	# a session and its wait
 	shared -x, -o "$T/out" -a -e dummy true
 	[ "$(entries)" = 1 ]
 	end_run "${jobs_started[0]}" INT 130
@@ -133,7 +138,7 @@ entry_link() {
 	wait_for is_on_switch
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))	# two waits (measured: 982)
 }
 
 @test "foreign followers work through maps with keys of other versions" {
@@ -152,7 +157,7 @@ entry_link() {
 		wait_for grep -q "are served" "$T/own$size.err"
 		"$WORKLOADS/faults" 500
 		end "$foreign_pid"
-		in_range "$(sums all$size | cut -d ' ' -f 1)" "$n" $((n + 2000))
+		in_range "$(sums all$size | cut -d ' ' -f 1)" "$n" $((n + 2000))	# a wait (measured: 238 to 418)
 		end_run "$run_pid" INT 130
 	done
 }
@@ -177,7 +182,7 @@ is_served_again() {
 	wait_for is_served_again
 	"$WORKLOADS/faults" 300
 	end "$foreign_pid"
-	in_range "$(sums again | cut -d ' ' -f 1)" 300 5000
+	in_range "$(sums again | cut -d ' ' -f 1)" 300 5000	# a wait (measured: 841)
 	end_run "$run_pid" INT 130
 }
 
@@ -190,7 +195,7 @@ is_served_again() {
 	foreign all follow $FAULTS
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 1000))	# no wait (measured: 201)
 }
 
 # killed_session STEP OPTION... : one that is killed there
@@ -222,7 +227,7 @@ was_killed_at() {
 		wait_for is_on_switch
 		"$WORKLOADS/faults" 1000
 		end "$foreign_pid"
-		in_range "$(sums $step | cut -d ' ' -f 1)" "$n" $((n + 3000))
+		in_range "$(sums $step | cut -d ' ' -f 1)" "$n" $((n + 3000))	# two waits (measured: 647 and 934)
 		end_run "$run_pid" INT 130
 		perf bperf prune --bpf-attr-map "$ATTR_MAP"
 		wait_for no_registry
@@ -238,13 +243,13 @@ was_killed_at() {
 	was_killed_at followers-seen
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))
+	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 3000))	# a session, a wait (measured: 925)
 	killed_session serving-ended -a -e dummy true
 	was_killed_at serving-ended
 	foreign again follow $FAULTS
 	wait_for is_served_again
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	in_range "$(sums again | cut -d ' ' -f 1)" "$n" $((n + 3000))
+	in_range "$(sums again | cut -d ' ' -f 1)" "$n" $((n + 3000))	# a wait (measured: 455)
 	end_run "$run_pid" INT 130
 }

@@ -190,8 +190,8 @@ followed_alone() {
 	go
 	task_ends
 	end $foreign_pid
-	# At most what it did before the last 1,000.
 	[ "$(field page-faults 1 "$T/plain.csv")" -gt 1000 ]
+	# At most what it did before the last 1,000.
 	in_range "$(sums one | cut -d ' ' -f 1)" 0 $(($(field page-faults 1 "$T/plain.csv") - 1000))
 	nothing_left
 }

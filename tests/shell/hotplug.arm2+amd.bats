@@ -62,7 +62,7 @@ command_on1() {
 	own=$(field page-faults 1 "$T/own.csv")
 }
 
-# Page faults of the test's own commands before their exec happen besides.
+# The most page faults of taskset before its exec, which sessions of whole CPUs also count
 few=60
 
 @test "the counts of a CPU that goes offline stay, to the last one" {
@@ -71,7 +71,7 @@ few=60
 	on1 700
 	set_cpu1 0
 	end_run "$run_pid" INT 130
-	in_range "$(field page-faults 1 "$T/long.csv")" "$faults" $((faults + few))
+	in_range "$(field page-faults 1 "$T/long.csv")" "$faults" $((faults + few))	# one taskset
 	[ "$(field page-faults 5 "$T/long.csv")" = 100.00 ]
 }
 
@@ -86,10 +86,10 @@ few=60
 	on1 300
 	end_run "$run_pid" INT 130
 	end_run "${jobs_started[0]}" INT 130
-	in_range "$(field page-faults 1 "$T/long.csv")" "$faults" $((faults + 3 * few))
+	in_range "$(field page-faults 1 "$T/long.csv")" "$faults" $((faults + 3 * few))	# three tasksets
 	# The time until the events were opened counts as enabled, not as running: a little is missing.
 	in_range "$(field page-faults 5 "$T/long.csv")" 90 100
-	in_range "$(awk -F, '$4 == "page-faults" { print $2 }' "$T/other.csv")" "$faults" 100000
+	at_least "$(awk -F, '$4 == "page-faults" { print $2 }' "$T/other.csv")" "$faults"
 	wait_for no_leader_objects
 }
 
@@ -100,7 +100,7 @@ few=60
 	command_on1 300
 	[ "$(field page-faults 1 "$T/out")" = "$plain" ]
 	shared -x, -o "$T/out" -C 1 -e page-faults taskset 2 "$WORKLOADS/faults" 300
-	in_range "$(field page-faults 1 "$T/out")" "$plain" $((plain + few))
+	in_range "$(field page-faults 1 "$T/out")" "$plain" $((plain + few))	# one taskset
 	# The long one is idle and did it; also where nobody is left who noticed
 	end_run "$run_pid" INT 130
 	start_run sleeper -a -e cs
@@ -120,7 +120,7 @@ few=60
 	faults=$(alone 300)
 	on1 300
 	end_run "$run_pid" INT 130
-	in_range "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/long.csv")" "$faults" 5000
+	in_range "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/long.csv")" "$faults" $((faults + few))	# one taskset
 	# One that never came has no row.
 	set_cpu1 0
 	shared -x, -o "$T/out" -a -A -e page-faults true
@@ -171,8 +171,10 @@ few=60
 	end_run "$run_pid" INT 130
 	cat "$T/long.csv"
 	[ "$(field page-faults:u 1 "$T/long.csv")" = "$(field page-faults:ub 1 "$T/long.csv")" ]
-	within "$(field cs 1 "$T/long.csv")" "$(field cs:b 1 "$T/long.csv")" 5
-	in_range "$(field cs 1 "$T/long.csv")" 20 100000
+	plain=$(field cs 1 "$T/long.csv")
+	# A child that is preempted in perf_event_exit_task() has ended for us, but not for its plain events.
+	in_range "$(field cs:b 1 "$T/long.csv")" $((plain - plain * 5 / 100)) "$plain"
+	at_least "$(field cs 1 "$T/long.csv")" 20
 }
 
 @test "counts go on while a CPU goes and comes repeatedly under load" {
@@ -188,14 +190,14 @@ few=60
 		shared -x, -o "$T/out" -a -e page-faults true
 		set_cpu1 1
 		shared -x, -o "$T/out" -C 1 -e page-faults taskset 2 "$WORKLOADS/faults" 300
-		in_range "$(field page-faults 1 "$T/out")" 300 100000
+		at_least "$(field page-faults 1 "$T/out")" 300
 	done
 	end_run "$run_pid" INT 130
 	end_run "$long" INT 130
 	# Nothing was invented: it is no more than two CPUs can do.
 	awk -F, '$3 == "msec" { sum += $2; end = $1 }
 		END { exit sum < end * 1000 || sum > end * 2000 * 1.01 }' "$T/long.csv"
-	in_range "$(field page-faults 1 "$T/tasks.csv")" 500 10000000
+	at_least "$(field page-faults 1 "$T/tasks.csv")" 500
 	grep -v "came online\|were missed\|went unseen\|had no perf event" "$T/tasks.err" | refute grep .
 	kill -KILL -- "-${jobs_started[0]}" "-${jobs_started[1]}"
 	wait_for no_leader_objects
@@ -215,7 +217,7 @@ few=60
 		set_cpu1 $((n % 2))
 		[ $((n % 2)) = 0 ] || taskset -apc 0,1 "$target" >/dev/null
 		shared -x, -o "$T/out" -e page-faults,cs "$WORKLOADS/faults" 300
-		in_range "$(field page-faults 1 "$T/out")" 300 400
+		in_range "$(field page-faults 1 "$T/out")" 300 400	# the start of the program has less than 100
 		kill -USR1 "$target"
 		wait_for has_worked $((n + 1))
 		sleep 1
@@ -225,9 +227,9 @@ few=60
 	end_run "$run_pid" INT 130
 	cat "$T/tasks.csv" >&2
 	[ "$(field page-faults 1 "$T/tasks.csv")" = "$(field page-faults:b 1 "$T/tasks.csv")" ]
-	in_range "$(field page-faults 1 "$T/tasks.csv")" $((n * 5)) 100000
-	# A child that is preempted in perf_event_exit_task() has ended for us, but not for its plain events.
+	at_least "$(field page-faults 1 "$T/tasks.csv")" $((n * 5))
 	plain=$(field cs 1 "$T/tasks.csv")
+	# A child that is preempted in perf_event_exit_task() has ended for us, but not for its plain events.
 	in_range "$(field cs:b 1 "$T/tasks.csv")" $((plain - n * 5)) "$plain"
 	# no more than the CPUs can do, no less than the one that stays does
 	awk -F, '$3 == "msec" { sum += $2; end = $1 }
@@ -252,10 +254,11 @@ has_worked() {
 	grep -q "counting with events of this session's own" "$T/private.err"
 	[ "$(grep -vc "of this session's own" "$T/private.err")" = 0 ]
 	for event in page-faults minor-faults; do
+		# The start of the program has less than 100, and perf itself a few until then.
 		in_range "$(field $event 1 "$T/private.csv")" 700 $((800 + few))
 		[ "$(field $event 5 "$T/private.csv")" = 100.00 ]
 	done
-	in_range "$(field cs 1 "$T/private.csv")" 1 10000
+	at_least "$(field cs 1 "$T/private.csv")" 1
 }
 
 # hold_lock : nobody can open events until the job $holder ends
@@ -314,7 +317,7 @@ names_short() {
 	# Nothing but the first time is missing.
 	[ "$(field page-faults:ub 1 "$T/tasks.csv")" = "$(field page-faults:u 1 "$T/second.csv")" ]
 	[ "$(field page-faults:u 1 "$T/groups.csv")" = "$(field page-faults:u 1 "$T/second.csv")" ]
-	in_range "$(field page-faults:u 1 "$T/tasks.csv")" $(($(field page-faults:u 1 "$T/second.csv") + 300)) 10000
+	at_least "$(field page-faults:u 1 "$T/tasks.csv")" $(($(field page-faults:u 1 "$T/second.csv") + 300))
 	came_late whole
 	refute grep "readings failed" "$T/other.err"
 	remove_top
@@ -329,7 +332,7 @@ is_quick() {
 came_late() {
 	cat "$T/$1.csv" "$T/$1.err" >&2
 	grep -qx "perf stat: CPUs came online (1), and up to [1-9][0-9.]* ms on each were not counted: counts are short" "$T/$1.err"
-	in_range "$(share_of1 "$1")" 1 99.99
+	in_range "$(share_of1 "$1")" 1 99.99	# some time was missed, and not all
 }
 
 # share_of1 NAME : the percent of its time that the event ran on CPU 1
@@ -361,7 +364,7 @@ uptime_ms() {
 	cat "$T/whole.err" "$T/whole.csv" >&2
 	# There is no message if its events were open before the first task could run there.
 	gap_ms=$(sed -n 's/.*and up to \([0-9]*\)[0-9.]* ms on each were not counted.*/\1/p' "$T/whole.err")
-	in_range "${gap_ms:-0}" 0 $(($(uptime_ms) - start))
+	in_range "${gap_ms:-0}" 0 $(($(uptime_ms) - start))	# at most the time since it began to come
 }
 
 @test "sessions that end before anybody could open the events report that, too" {
@@ -383,10 +386,11 @@ uptime_ms() {
 	set_cpu1 0
 	end_run "$gone" INT 130
 	came_late gone
-	# And once more. The second time adds less, so that the first one must be in the share.
+	# And once more.
 	set_cpu1 1
 	end_run "$whole" INT 130
 	came_late whole
+	# The second time adds less than the first one, which must be in the share.
 	in_range "$(share_of1 whole)" 1 "$(share_of1 gone)"
 	end_run "$tasks" INT 130
 	names_short page-faults:u tasks
@@ -459,9 +463,9 @@ is_in_state() {
 		[ "$(field page-faults 1 "$T/out")" = "$faults" ]
 		on1 300
 		end_run "$long" INT 130
+		counted=$(awk -F, '$3 == "page-faults" { printf "%d", $1 * $5 / 100 }' "$T/long.csv")
 		# Until others take the dead session for dead, the CPU's faults are estimated. The percentage has no
 		# decimals, so 1 % is allowed.
-		counted=$(awk -F, '$3 == "page-faults" { printf "%d", $1 * $5 / 100 }' "$T/long.csv")
 		in_range "$counted" $((3 * faults * 99 / 100)) $(((2 * faults + own + 2 * few) * 101 / 100))
 		wait_for no_leader_objects
 	done

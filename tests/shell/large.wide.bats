@@ -153,9 +153,10 @@ has_spinner() {
 	local event
 	event=$(awk '$1 == "perf_event" { print $4 }' /proc/slabinfo)
 	window cpus --bpf-counters -a -e page-faults
-	# 256 entries of a pointer each hold the events.
+	# 24 KB were ordered, and less than 20 would be a mistake. 256 entries of a pointer each hold the events.
 	in_range $((($(bytes cpus) + $(bytes readings)) / 64 + 256 * 8 + ${event:-2048})) 20000 24000
 	window tasks --bpf-counters -p 1 -e page-faults
+	# 40 KB were ordered, and less than 30 would be a mistake.
 	in_range $((($(bytes cpus) + $(bytes readings) + $(bytes task_slices) + $(bytes sums)) / 64 +
 		256 * 8 + ${event:-2048})) 30000 40000
 	finish tasks cpus
@@ -165,10 +166,11 @@ has_spinner() {
 	mkdir /sys/fs/cgroup/perf_test_a
 	window follows --bpf-counters -a -I 1000 --for-each-cgroup 'glob:perf_test_*' \
 		-e page-faults,cs,task-clock,cpu-clock,minor-faults,major-faults,migrations,cgroup-switches
-	in_range "$(bytes sums)" 3000000 8000000
+	in_range "$(bytes sums)" 3000000 8000000	# 8 MB were ordered, and less than 3 would be a mistake
 	tell follows enable
 	mkdir /sys/fs/cgroup/perf_test_{b..z}
 	bash -c "echo \$\$ >/sys/fs/cgroup/perf_test_z/cgroup.procs && exec $WORKLOADS/faults 1000"
 	finish follows
+	# The start of the program, and the shell's last steps, have less than 200.
 	in_range "$(awk -F, '$4 == "page-faults" && $5 == "perf_test_z" { sum += $2 } END { print sum }' "$T/follows.out")" 1000 1200
 }

@@ -5,10 +5,10 @@
 # value EVENT... -- COMMAND: the counts, one a line
 value() { "$WORKLOADS/pmucount" "$@" | cut -d ' ' -f 1; }
 
-# within A B PERCENT: A and B differ by at most PERCENT of B
+# within A B MORE: A and B differ by at most MORE
 within() {
-	echo "$1 against $2, allowed: $3 %"
-	[ $((($1 - $2) * 100)) -le $(($2 * $3)) ] && [ $((($2 - $1) * 100)) -le $(($2 * $3)) ]
+	echo "$1 against $2, allowed: $3"
+	[ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]
 }
 
 cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
@@ -23,7 +23,8 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 		"$WORKLOADS/spin" 5000000) || :
 	[ "$cyc" -ge 10000000 ]
 	[ "$cyc" = "$ins" ]
-	within "$clock" "$cyc" 1
+	# The kernel does not start and end the two at the same moment (measured: 4,476 and 7,027).
+	within "$clock" "$cyc" 20000
 }
 
 @test "on an idle CPU, cycles go on and instructions do not" {
@@ -60,7 +61,8 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 	few=$(value $context_switches -- "$WORKLOADS/pingpong" 100)
 	many=$(value $context_switches -- "$WORKLOADS/pingpong" 400)
 	echo "$few $many"
-	within $((many - few)) 600 1
+	# The end of one of the two can be another switch (measured: 600 and 601).
+	within $((many - few)) 600 2
 }
 
 @test "page faults are exact" {

@@ -79,11 +79,12 @@ own_events() {
 	# All that they lack together, and that each has too many, is from hidden switches.
 	in_range "$(awk '$1 < 300 { sum += 300 - $1 } END { print sum + 0 }' "$T/counts")" \
 		0 "$(missed events comm faults)"
-	in_range "$(sort -n "$T/counts" | tail -n 1)" 300 $((500 + $(excess events comm faults)))
+	# The start of the program has less than 100.
+	in_range "$(sort -n "$T/counts" | tail -n 1)" 300 $((400 + $(excess events comm faults)))
 	# A hundred of 3,000 find the place of another taken, and need an entry each.
 	shared -x, -o "$T/many.out" -e task-clock -p $sleepers,$gang -- "$WORKLOADS/poke" $gang "$T/gang" 2>"$T/many.err"
 	own_events "$T/many.err"
-	in_range "$(field task-clock 1 "$T/many.out")" 0.01 10000
+	at_least "$(field task-clock 1 "$T/many.out")" 0.01
 	# With room again, the next one shares and removes what was left.
 	echo -1 >"$limit"
 	shared -x, -o "$T/many.out" -e task-clock -p $sleepers -- true 2>"$T/many.err"

@@ -9,8 +9,10 @@ load helpers
 	for options in "" "--bpf-counters --bpf-attr-map $ATTR_MAP"; do
 		# shellcheck disable=SC2086 # words
 		perf stat $options -M IPC,CPI -x, --log-fd 4 "$WORKLOADS/spin" 1000000 4>"$out"
-		within "$(field instructions 1 "$out")" "$(field cpu-cycles 1 "$out")" 1
-		in_range "$(field instructions 1 "$out")" 2000000 4000000
+		# Plain counts are equal. Shared ones are read one after the other (measured: 33 instructions).
+		within "$(field instructions 1 "$out")" "$(field cpu-cycles 1 "$out")" 0.1
+		# The start and the end of the program, with the kernel's part (measured: 236,149 and 269,176)
+		in_range "$(field instructions 1 "$out")" 2000000 2500000
 		grep -q ',instructions,.*,1.00,IPC$' "$out"
 		grep -qx ',,,,,1.00,CPI' "$out"
 	done

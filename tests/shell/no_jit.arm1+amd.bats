@@ -27,7 +27,7 @@ requirements() {
 @test "without a BPF JIT, plain counting works" {
 	perf stat -x, -o "$T/out" -e task-clock true 2>"$T/err"
 	is_silent "$T/err"
-	in_range "$(field task-clock 1 "$T/out")" 0.001 1000
+	at_least "$(field task-clock 1 "$T/out")" 0.001
 }
 
 @test "with the BPF JIT again, the next session shares" {

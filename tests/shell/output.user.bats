@@ -52,7 +52,7 @@ requirements() {
 @test "an event the kernel refuses has a row, the others count" {
 	perf stat -x, -o "$BATS_TEST_TMPDIR/out" -e mem:0x1000/3:w:u,page-faults:u true
 	grep -q '^<not supported>,,mem:0x1000/3:w:u,0,100.00,,$' "$BATS_TEST_TMPDIR/out"
-	in_range "$(field page-faults:u 1 "$BATS_TEST_TMPDIR/out")" 1 10000
+	at_least "$(field page-faults:u 1 "$BATS_TEST_TMPDIR/out")" 1
 }
 
 @test "the table has the counts and the times" {
@@ -452,6 +452,7 @@ too_early() {
 		[ -e "$late" ] || break
 	done
 	[ ! -e "$late" ]
+	# None of the 9,000. The shell's other commands have some besides the 200.
 	in_range "$(field page-faults:u 1 "$out")" 200 8999
 }
 
