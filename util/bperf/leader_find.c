@@ -57,19 +57,19 @@ static int take_parts(struct bperf_leader *leader, const struct prog_maps *maps)
 	return mapping_error(bperf_leader__map(leader));
 }
 
-/* True if a registry is complete, and serves this attr map. */
+/* True if a registry is complete, and serves this attr map under this lock. */
 static bool serves(const struct registry *reg, const struct attr_map *attr_map)
 {
 	return __atomic_load_n(&reg->layout, __ATOMIC_ACQUIRE) == LEADER_LAYOUT &&
-	       reg->size == sizeof(*reg) && reg->attr_map_id == attr_map->id;
+	       reg->size == sizeof(*reg) && reg->attr_map_id == attr_map->id &&
+	       reg->lock_dev == attr_map->lock_stat.st_dev &&
+	       reg->lock_ino == attr_map->lock_stat.st_ino;
 }
 
-/* True if its sessions take the same locks. */
-static bool has_locks(const struct registry *reg, const struct attr_map *attr_map)
+/* True if its sessions take the same lock of tasks. */
+static bool has_task_lock(const struct registry *reg, const struct attr_map *attr_map)
 {
-	return reg->lock_dev == attr_map->lock_stat.st_dev &&
-	       reg->lock_ino == attr_map->lock_stat.st_ino &&
-	       reg->task_lock_dev == attr_map->task_lock_stat.st_dev &&
+	return reg->task_lock_dev == attr_map->task_lock_stat.st_dev &&
 	       reg->task_lock_ino == attr_map->task_lock_stat.st_ino;
 }
 
@@ -90,7 +90,7 @@ static int take_registry(struct bperf_leader *leader, const struct leader_record
 		return mapping_error(-errno);
 	if (!serves(leader->registry, leader->attr_map))
 		return -ENOENT;
-	if (!has_locks(leader->registry, leader->attr_map))
+	if (!has_task_lock(leader->registry, leader->attr_map))
 		return -ESTALE;
 	return take_parts(leader, maps);
 }
@@ -159,7 +159,7 @@ bool leader_find__is_current(const struct bperf_leader *leader)
 
 	return !leader_record__read(attr_map, &now) && now.attr_map_id == attr_map->id &&
 	       leader_record__is_same(&now, &leader->record) &&
-	       serves(leader->registry, attr_map) && has_locks(leader->registry, attr_map);
+	       serves(leader->registry, attr_map) && has_task_lock(leader->registry, attr_map);
 }
 
 int leader_find__serving(struct attr_map *attr_map, struct bperf_leader **out)
