@@ -55,6 +55,7 @@ page() {
 	progs_load() { :; }
 	measure_samples() { cost=1000.0; }
 	measure_profiled_switch() { cost=0.0; }
+	measure_profile() { cost=0.0 cost_ms=0.0; }
 	measure_mapping() { cost=1000.0; }
 	progs_stop() { :; }
 	progs_unload() { :; }

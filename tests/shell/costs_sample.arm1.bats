@@ -14,3 +14,8 @@ teardown() {
 	sample_table >"$BATS_TEST_TMPDIR/table" || { cat "$BATS_TEST_TMPDIR/table"; return 1; }
 	sed 's/^/# /' "$BATS_TEST_TMPDIR/table" >&3
 }
+
+@test "a profile that joins another one starts with little" {
+	profile_table >"$BATS_TEST_TMPDIR/table" || { cat "$BATS_TEST_TMPDIR/table"; return 1; }
+	sed 's/^/# /' "$BATS_TEST_TMPDIR/table" >&3
+}
