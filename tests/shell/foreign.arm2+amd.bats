@@ -108,11 +108,12 @@ entry_link() {
 
 @test "a follower keeps an event that no session counts any more" {
 	n=$(faults 1000)
-	start_run other -a -e cs
-	start_run first -a -e page-faults
+	start_run other -v -a -e cs
+	start_run first -v -a -e page-faults
 	first=$run_pid
 	foreign all follow $FAULTS
-	wait_for is_on_switch
+	# The program is on the switch before it serves.
+	wait_for grep -q "are served" "$T/other.err" "$T/first.err"
 	end_run "$first" INT 130
 	"$WORKLOADS/faults" 1000
 	shared -x, -o "$T/out" -a -e dummy true
