@@ -164,6 +164,22 @@ fails() {
 		-e SC1010,SC1011,SC2034,SC2054,SC2120,SC2128,SC2154,SC2164,SC2178,SC2179,SC2238,SC2258
 }
 
+# bare_tolerances FILE... : print the checks of a range, or of a difference, that have no comment beside them or above
+bare_tolerances() {
+	awk '
+	FNR == 1 { before = "" }
+	/^[^#]*(in_range|within) / && !/\(\)|@test|print/ && !/[ \t]# / && before !~ /^[ \t]*#|in_range|within/ { print FILENAME ":" FNR ": " $0 }
+	{ before = $0 }' "$@"
+}
+
+@test "each tolerance of a test has its reason beside it, and one without is found" {
+	git_files 'tests/shell/*.bats' 'tests/shell/*.bash' >"$T/files"
+	mapfile -t files <"$T/files"
+	bare_tolerances "${files[@]}" | diff /dev/null -
+	printf '%s\n' '	true' '	in_range "$n" 1 2' '	true' '	within 1 2 3	# as ordered' '	# two' '	in_range 1 2 3' >"$T/a.bats"
+	[ "$(bare_tolerances "$T/a.bats")" = "$T/a.bats:2: 	in_range \"\$n\" 1 2" ]
+}
+
 # wrong_subjects <SUBJECTS : print those that are not of the form area: imperative, up to 72 characters
 wrong_subjects() {
 	awk 'length > 72 || !/^[a-z0-9_.\/-]+(, [a-z0-9_.\/-]+)*: [^A-Z ]/ ||
