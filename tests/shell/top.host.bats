@@ -330,10 +330,9 @@ fits() {
 		END { exit bad || nr != 3 }' "$T/text" >&2
 }
 
-@test "without -d, a table comes every two seconds" {
+@test "without -d, a table comes after two seconds" {
 	top --interval-count 1 >"$T/text"
-	# after two seconds, and on a busy machine later
-	in_range "$(sed -nE 's/^# ([0-9.]+) s: .*/\1/p' "$T/text")" 2 10
+	at_least "$(sed -nE 's/^# ([0-9.]+) s: .*/\1/p' "$T/text")" 2
 }
 
 @test "a terminal without ANSI sequences gets tables" {
