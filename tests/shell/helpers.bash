@@ -197,7 +197,8 @@ in_range() {
 	# Most are whole numbers, for which the shell needs no process. A regular expression here would change BASH_REMATCH
 	# of the test.
 	if [[ $1 && $2 && $3 && $1$2$3 != *[!0-9]* ]] && [ ${#1} -le 18 ] && [ ${#2} -le 18 ] && [ ${#3} -le 18 ] &&
-		[ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; then
+		[ "$1" -ge "$2" ] &&
+		[ "$1" -le "$3" ]; then
 		return 0
 	fi
 	awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN {
