@@ -284,7 +284,8 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
  */
 static __always_inline void update_cgroup(struct cpu_state *state, __u32 cpu, bool if_moved)
 {
-	struct cgroup_subsys_state *css = cgroup_of(bpf_get_current_task_btf());
+	/* The current task. A load of `cgroups` from its own pointer costs the verifier much, as in kernel_state(). */
+	struct cgroup_subsys_state *css = cgroup_of(next_task(bpf_get_current_task_btf()));
 	__u32 epoch = *(volatile __u32 *)&cgroup_clock.epoch,
 	      scope_set = state->scope_set[SCOPE_SET_CGROUP];
 	struct cgroup_slice *own = bpf_map_lookup_elem(&cgroup_slices, &cpu);

@@ -136,6 +136,7 @@ static void *(*const bpf_cast_to_kern_ctx)(void *ctx) = (void *)CALL_KERNEL_CONT
 struct sample {
 	struct sample_key key;
 	struct sample_cpu *here;
+	__u64 comm;    /* address of the task's name */
 	__u64 hash[2]; /* of the key in SAMPLE_FORM_IP and SAMPLE_FORM_STACKS; 0: not needed yet */
 	__u64 want;    /* bit per sampler, from `next` on */
 	__u64 weight;
@@ -265,51 +266,57 @@ static __always_inline bool is_user_address(__u64 ip)
 	return !(ip >> 63);
 }
 
+/* Bits of a sample in kernel mode. */
+#define IN_SWITCH 1 /* between the tracepoint of a switch and the change of the current task */
+#define IDLE	  2 /* it is the idle task's */
+
 /*
- * Return: whether this CPU is between the tracepoint of a switch and the change of the current task. User
- * mode never is.
+ * Return: IN_SWITCH and IDLE, as they are. User mode has neither.
+ *
+ * Not static, as in enter_stack(): the verifier walks over each load of a pointer from the current task only once. For
+ * each it looks three names up among all types of the kernel (6.12: five million instructions).
  */
-static __always_inline bool is_in_switch(struct task_struct *current)
+__attribute__((noinline)) int kernel_state(void)
 {
-	return next_task(current) != current;
+	struct task_struct *current = bpf_get_current_task_btf(), *next = next_task(current);
+
+	return (next == current ? 0 : IN_SWITCH) | (next->pid ? 0 : IDLE);
 }
 
-/* The next task's, by a function of its own: the kernel checks each load from it, but not from the current. */
-static __attribute__((noinline)) bool is_next_idle(struct task_struct *current)
-{
-	return !next_task(current)->pid;
-}
-
-static __always_inline bool is_idle_now(struct task_struct *current)
-{
-	struct task_struct___sample *task = (void *)current;
-
-	return is_in_switch(current) ? is_next_idle(current) : !task->pid;
-}
-
-static __always_inline void describe_task(struct sample *sample, struct task_struct___sample *task)
+/* Return: the address of the task's name */
+static __always_inline __u64 describe_task(struct sample_key *key,
+					   struct task_struct___sample *task, __u32 needs)
 {
 	struct task_struct___sample *leader = task->group_leader;
 
-	sample->key.pid = task->tgid;
-	sample->key.exec_id = task->self_exec_id;
-	sample->key.start_ns = leader->start_boottime;
+	key->pid = task->tgid;
+	key->exec_id = task->self_exec_id;
+	key->start_ns = leader->start_boottime;
+	if (needs & SAMPLE_NEEDS_REST) {
+		key->tid = task->pid;
+		key->prio = task->prio;
+	}
+	return (__u64)task->comm;
 }
 
-static __attribute__((noinline)) void describe_next(struct sample *sample,
-						    struct task_struct *current)
+/* The next task's, by helpers: the verifier looks no names up for them, and few samples are between two tasks. */
+static __attribute__((noinline)) __u64 describe_next(struct sample_key *key)
 {
-	describe_task(sample, (void *)next_task(current));
+	struct task_struct *current = (void *)bpf_get_current_task();
+	struct task_struct___sample *next = (void *)BPF_CORE_READ(current, se.cfs_rq, rq, curr);
+
+	key->pid = BPF_CORE_READ(next, tgid);
+	key->exec_id = BPF_CORE_READ(next, self_exec_id);
+	key->start_ns = BPF_CORE_READ(next, group_leader, start_boottime);
+	key->tid = BPF_CORE_READ(next, pid);
+	key->prio = BPF_CORE_READ(next, prio);
+	return (__u64)&next->comm;
 }
 
-/* Add the parts that only keys of SAMPLE_FORM_ANY have. */
+/* Add the parts that only keys of SAMPLE_FORM_ANY have, and that are not the task's. */
 static __attribute__((noinline)) void describe_rest(struct bpf_perf_event_data *ctx,
 						    struct sample *sample, __u32 needs)
 {
-	struct task_struct___sample *task = (void *)next_task(bpf_get_current_task_btf());
-
-	sample->key.tid = task->pid;
-	sample->key.prio = task->prio;
 	if (needs & SAMPLE_NEEDS_ADDR)
 		sample->key.addr = ctx->addr;
 	if (needs & SAMPLE_NEEDS_CGROUP)
@@ -381,7 +388,10 @@ static __always_inline void note_skipped(struct sample_seen *seen, __u64 weight,
 
 /* --- throttling --- */
 
-/* Return: whether the kernel stops the event with this sample, until the next tick; without a call, since Linux 6.2 */
+/*
+ * Return: whether the kernel stops the event with this sample, until the next tick; without a call, since Linux 6.2.
+ * Call this once in a program, since the verifier looks names up as in kernel_state().
+ */
 static __always_inline bool is_throttled(struct bpf_perf_event_data *ctx)
 {
 	struct bpf_perf_event_data_kern *kern = bpf_cast_to_kern_ctx(ctx);
@@ -400,9 +410,9 @@ static __always_inline void add_gap(struct sample_gaps *gaps, const struct sampl
 	gaps->counter += counter - since->counter;
 }
 
-/* Note a sample of the event in place that begins a gap, or ends one, or both. */
+/* Note a sample of the event in place that ends a gap, or begins one, or both. */
 static __always_inline void note_edge(struct bpf_perf_event_data *ctx,
-				      struct sample_cpu_slot *there)
+				      struct sample_cpu_slot *there, bool begins)
 {
 	struct sample_throttle *throttle = &there->throttle;
 	struct sample_gaps *gaps = &throttle->gaps;
@@ -422,7 +432,7 @@ static __always_inline void note_edge(struct bpf_perf_event_data *ctx,
 	throttle->counter = now.counter;
 	throttle->running_ns = now.running;
 	throttle->jiffies = bpf_jiffies64();
-	there->base.gen = is_throttled(ctx) ? own.gen | SAMPLE_IN_GAP : own.gen;
+	there->base.gen = begins ? own.gen | SAMPLE_IN_GAP : own.gen;
 }
 
 static __attribute__((noinline)) int begin_gap(struct bpf_perf_event_data *ctx)
@@ -431,18 +441,21 @@ static __attribute__((noinline)) int begin_gap(struct bpf_perf_event_data *ctx)
 	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 
 	if (here && (here->slot[slot].base.gen & ~SAMPLE_IN_GAP) == own.gen)
-		note_edge(ctx, &here->slot[slot]);
+		note_edge(ctx, &here->slot[slot], true);
 	return 0;
 }
 
-/* Return: whether the sample is one of the event in place, although a gap is under way. This one may begin it. */
+/*
+ * Return: whether the sample is one of the event in place, although a gap is under way. It ends the gap, unless it
+ * begins it.
+ */
 static __attribute__((noinline)) bool is_in_gap(struct bpf_perf_event_data *ctx,
-						struct sample_cpu_slot *there)
+						struct sample_cpu_slot *there, bool begins)
 {
 	if (there->base.gen != (own.gen | SAMPLE_IN_GAP))
 		return false;
-	if (!is_throttled(ctx))
-		note_edge(ctx, there);
+	if (!begins)
+		note_edge(ctx, there, false);
 	return true;
 }
 
@@ -457,13 +470,14 @@ static __always_inline __u64 zero_of(__u64 any)
 	return zero;
 }
 
-static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps)
+/* @begins: the kernel stops the event with this sample */
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool sees_gaps,
+					bool begins)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS, needs;
 	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
 	bool is_user, is_between = false, is_idle = false;
 	struct task_struct___sample *task;
-	struct task_struct *current;
 	__u64 users, want, ip, weight;
 	struct sample sample; /* what is not wanted costs nothing */
 	struct sample_cpu_slot *there;
@@ -473,24 +487,25 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	if (!here)
 		return;
 	there = &here->slot[slot];
-	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there)))
+	if (there->base.gen != own.gen && !(sees_gaps && is_in_gap(ctx, there, begins)))
 		return;
 	/* Behind all calls for gaps: while there are calls, registers are few. */
-	current = bpf_get_current_task_btf();
-	task = (void *)current;
+	task = (void *)bpf_get_current_task_btf();
 	ip = ip_of(ctx);
 	is_user = is_user_address(ip);
+	if (!is_user) {
+		__u32 state = kernel_state();
+
+		is_between = state & IN_SWITCH;
+		is_idle = state & IDLE;
+	}
 	weight = ctx->sample_period;
 	if (own.is_special) {
 		if (is_user ? own.skips_user : own.skips_kernel) {
-			note_skipped(&there->seen, weight, !is_user && is_idle_now(current));
+			note_skipped(&there->seen, weight, is_idle);
 			return;
 		}
 		weight = weigh(weight, ctx, &there->base);
-	}
-	if (!is_user) {
-		is_between = is_in_switch(current);
-		is_idle = is_between ? is_next_idle(current) : !task->pid;
 	}
 	note(&there->seen, weight, is_idle);
 	plan = &sample_plan;
@@ -514,11 +529,9 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	begin_key(&sample.key);
 	sample.key.ip = ip;
 	sample.key.flags = slot | (is_user ? SAMPLED_USER : 0);
-	if (is_between)
-		describe_next(&sample, current);
-	else
-		describe_task(&sample, task);
 	needs = of->needs;
+	sample.comm =
+		is_between ? describe_next(&sample.key) : describe_task(&sample.key, task, needs);
 	if (needs & SAMPLE_NEEDS_REST)
 		describe_rest(ctx, &sample, needs);
 	/* In the middle of a switch the next task's memory is not there yet. */
@@ -537,15 +550,17 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 static __always_inline void take_with_gaps(struct bpf_perf_event_data *ctx)
 {
 	/* First, while no registers are in use. */
-	if (is_throttled(ctx))
+	bool begins = is_throttled(ctx);
+
+	if (begins)
 		begin_gap(ctx);
-	take_sample(ctx, true);
+	take_sample(ctx, true, begins);
 }
 
 SEC("?" SECTION_SAMPLE)
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	take_sample(ctx, false);
+	take_sample(ctx, false, false);
 	return 0;
 }
 
@@ -584,7 +599,7 @@ int on_soft_sample(struct bpf_perf_event_data *ctx)
 
 	if (!here)
 		return 0;
-	take_sample(ctx, false);
+	take_sample(ctx, false, false);
 	end_busy(here);
 	return 0;
 }

@@ -80,20 +80,18 @@ static __always_inline bool add_to_first(struct sample *sample, struct sample_ta
 	return true;
 }
 
-/* The name of the task that runs, or that a switch has chosen. */
-static __always_inline void read_comm(void *comm)
+static __always_inline void read_comm(void *comm, const struct sample *sample)
 {
-	struct task_struct___sample *task = (void *)next_task(bpf_get_current_task_btf());
-
 	/* A name that cannot be read is empty. */
-	(void)bpf_probe_read_kernel(comm, sizeof(task->comm), task->comm);
+	(void)bpf_probe_read_kernel(comm, sizeof(((struct sample_row *)NULL)->comm),
+				    (const void *)sample->comm);
 }
 
 static __always_inline void begin_row(struct sample_row *row, const struct sample_key *key,
-				      __u64 weight)
+				      const struct sample *sample, __u64 weight)
 {
 	row->key = *key;
-	read_comm(row->comm);
+	read_comm(row->comm, sample);
 	row->weight = weight;
 	row->nr = 1;
 }
@@ -101,24 +99,23 @@ static __always_inline void begin_row(struct sample_row *row, const struct sampl
 /*
  * Add a sample to a row of its key, or begin one. Not static, as in enter_stack().
  *
- * @all: all parts of the sample
  * @hash: of its key in the table's form; 0: the form is SAMPLE_FORM_ANY
  *
  * Return: the number of the row plus 1; 0: there was no room.
  */
-__attribute__((noinline)) int add_to_any(struct sample_table *table, const struct sample_key *all,
+__attribute__((noinline)) int add_to_any(struct sample_table *table, const struct sample *sample,
 					 __u64 hash, __u64 weight)
 {
 	__u64 comm[2] = {}, has_comm = 0;
 	struct sample_key key;
 
-	if (!table || !all)
+	if (!table || !sample)
 		return 0;
-	make_key(&key, all, table->mask);
+	make_key(&key, &sample->key, table->mask);
 	if (!hash)
 		hash = hash_of(&key, SAMPLE_WORDS_ANY);
 	if (table->needs & SAMPLE_NEEDS_COMM) {
-		read_comm(comm);
+		read_comm(comm, sample);
 		hash = mix(hash ^ comm[0], comm[1]);
 		has_comm = -1;
 	}
@@ -127,7 +124,7 @@ __attribute__((noinline)) int add_to_any(struct sample_table *table, const struc
 		const __u64 *name = (const __u64 *)row->comm;
 
 		if (!row->nr) {
-			begin_row(row, &key, weight);
+			begin_row(row, &key, sample, weight);
 			return (hash + i) % SAMPLE_ROWS + 1;
 		}
 		if (difference(&row->key, &key, SAMPLE_WORDS_ANY) |
@@ -187,7 +184,7 @@ static __always_inline void add_to_rows(struct sample *sample, struct sample_tab
 			return;
 		hash = sample->hash[1];
 	}
-	row = add_to_any(table, &sample->key, hash, weight);
+	row = add_to_any(table, sample, hash, weight);
 	if (!row) {
 		event->lost.nr++;
 		event->lost.weight += weight;
