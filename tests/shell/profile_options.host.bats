@@ -52,8 +52,8 @@ requirements() {
 	[ "$size" != 0x80 ]
 }
 
-# opens NUMBERS OPTION... : whether a profile opens the symbols of the kernel, starts the process that reads files, and opens
-# events that record mappings (0 or 1 each)
+# opens NUMBERS OPTION... : whether a profile opens the list of the kernel's symbols, starts the process that reads
+# files, and records mappings (0 or 1 each)
 opens() {
 	local numbers=$1
 	shift
@@ -67,11 +67,13 @@ opens() {
 
 @test "symbols are read and mappings followed only if the profile has addresses" {
 	require_commands strace
-	local way
+	local way list
 	for way in --bpf --no-bpf; do
+		list=1
+		[ $way = --no-bpf ] || list=0	# a BPF program asks the kernel for names
 		opens "0 0 0" $way -s comm,pid,cpu,cgroup
-		opens "1 1 1" $way -s comm,sym
-		opens "1 1 1" $way -g -s comm
+		opens "$list 1 1" $way -s comm,sym
+		opens "$list 1 1" $way -g -s comm
 	done
 }
 

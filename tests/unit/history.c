@@ -27,7 +27,7 @@ struct world {
 static void begin(struct world *world)
 {
 	*world = (struct world){};
-	world->samples.symbols = symbols__new(SYMBOLS_NAMES);
+	world->samples.symbols = symbols__new(SYMBOLS_NAMES, false);
 	world->samples.key = SAMPLE_COMM | SAMPLE_CPU;
 	assert_int_equal(sort_keys__parse(&world->options.sort, "comm"), 0);
 }

@@ -64,7 +64,7 @@ static struct world *begin(enum profile_view view, const char *sort, uint32_t ke
 	struct world *world = calloc(1, sizeof(*world));
 	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE};
 
-	world->symbols = symbols__new(SYMBOLS_NAMES);
+	world->symbols = symbols__new(SYMBOLS_NAMES, false);
 	world->samples.symbols = world->symbols;
 	world->options.view = view;
 	world->options.csv_sep = ",";

@@ -58,7 +58,7 @@ static struct world *begin(void)
 	struct world *world = calloc(1, sizeof(*world));
 
 	world->pmus = pmus__new("/nonexistent");
-	world->symbols = symbols__new(SYMBOLS_NAMES);
+	world->symbols = symbols__new(SYMBOLS_NAMES, false);
 	world->samples.symbols = world->symbols;
 	world->samples.has_mappings = true;
 	world->samples.key = SAMPLE_KERNEL_STACK | SAMPLE_USER_STACK | SAMPLE_COMM |

@@ -64,7 +64,7 @@ static struct place_name name_at(struct symbols *symbols, const struct process_k
 
 static void test_a_function_of_this_process_has_its_name(void **state __unused)
 {
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name = name_at(symbols, &key, (uintptr_t)known_function + 1, false);
 
@@ -93,7 +93,7 @@ extern const char ends_with_call[], next_function[], trampoline[];
 
 static void test_a_return_address_is_in_the_function_of_the_call(void **state __unused)
 {
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name = name_of(symbols, &key, (uintptr_t)next_function, false, true);
 
@@ -114,7 +114,7 @@ static void test_a_return_address_is_in_the_function_of_the_call(void **state __
 
 static void test_another_process_that_has_the_pid_now_gives_no_names(void **state __unused)
 {
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name;
 	char *want = xasprintf("[anon]+0x%" PRIxPTR, (uintptr_t)known_function);
@@ -131,7 +131,7 @@ static void test_code_without_a_symbol_is_file_and_offset(void **state __unused)
 {
 	char path[] = "/tmp/perf-unit-XXXXXX";
 	int fd = mkstemp(path);
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name;
 	char *want, *code;
@@ -193,7 +193,7 @@ static pid_t worker(void)
 
 static void test_a_file_that_cannot_be_read_in_time_has_no_names(void **state __unused)
 {
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name;
 
@@ -217,7 +217,7 @@ static void count_signal(int sig __unused)
 
 static void test_a_signal_cuts_short_what_takes_long(void **state __unused)
 {
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name;
 	sigset_t term;
@@ -254,7 +254,7 @@ static void test_a_reader_without_memory_ends_nothing(void **state __unused)
 {
 	char *path = xasprintf("/tmp/perf-%d.map", getpid());
 	const struct rlimit none = {1, 1};
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 
 	put_perf_map(path, 0600, 0, "10000 100 jitted one\n");
@@ -270,7 +270,7 @@ static void test_a_reader_without_memory_ends_nothing(void **state __unused)
 static void test_code_of_a_jit_compiler_is_in_its_perf_map(void **state __unused)
 {
 	char *path = xasprintf("/tmp/perf-%d.map", getpid());
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name;
 
@@ -292,7 +292,7 @@ static void test_a_perf_map_of_another_user_is_not_read(void **state __unused)
 
 	if (geteuid())
 		skip(); /* only root can give files away */
-	symbols = symbols__new(SYMBOLS_NAMES);
+	symbols = symbols__new(SYMBOLS_NAMES, false);
 	put_perf_map(path, 0644, 12345, "10000 100 forged\n");
 	assert_string_equal(name_at(symbols, &key, 0x10010, false).name, "[anon]+0x10010");
 	symbols__delete(symbols);
@@ -303,7 +303,7 @@ static void test_a_perf_map_of_another_user_is_not_read(void **state __unused)
 static void test_a_fifo_in_place_of_a_perf_map_blocks_nobody(void **state __unused)
 {
 	char *path = xasprintf("/tmp/perf-%d.map", getpid());
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -317,7 +317,7 @@ static void test_the_kernels_functions_have_names_or_addresses(void **state __un
 {
 	char *text = read_file("/proc/kallsyms", NULL),
 	     *line = text ? strstr(text, " T schedule\n") : NULL;
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name name;
 	uint64_t address;
@@ -342,7 +342,7 @@ static void test_the_kernels_functions_have_names_or_addresses(void **state __un
 
 static void test_places_of_one_function_share_its_number(void **state __unused)
 {
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct process_key key = self();
 	struct place_name a, b, c;
 
@@ -364,7 +364,7 @@ static void test_a_process_that_ended_has_names_by_records(void **state __unused
 
 	if (geteuid())
 		skip();
-	symbols = symbols__new(SYMBOLS_NAMES);
+	symbols = symbols__new(SYMBOLS_NAMES, false);
 	symbols__follow(symbols);
 	key.pid = fork();
 	if (!key.pid)
@@ -383,7 +383,7 @@ static void test_processes_that_ran_before_have_names_after_their_end(void **sta
 	const pid_t pids[] = {waiting_child(), waiting_child(), waiting_child()};
 	char *listed = xasprintf("%d,%d", pids[0], pids[1]);
 	const struct target target = {.pid_list = listed};
-	struct symbols *symbols = symbols__new(SYMBOLS_NAMES);
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
 	struct early_maps maps = {};
 
 	assert_int_equal(early_maps__begin(&maps, &target), 0);
@@ -449,7 +449,7 @@ static void test_a_file_is_opened_by_the_process_that_was_sampled(void **state _
 	if (geteuid())
 		skip(); /* others may not open a mapping of a file that is gone */
 	address = map_deleted_copy();
-	symbols = symbols__new(SYMBOLS_NAMES);
+	symbols = symbols__new(SYMBOLS_NAMES, false);
 	assert_true(symbols__process(symbols, &key) >= 0);
 	ended.pid = waiting_child();
 	ended.start_ns = 0;

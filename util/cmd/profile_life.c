@@ -195,7 +195,7 @@ int profile_cmd__run(struct profile_cmd *cmd)
 			return STATUS_FAILED;
 	}
 	/* The confined process that reads files must not have what the sampler maps. */
-	cmd->run.symbols = symbols__new(depth_of(cmd));
+	cmd->run.symbols = symbols__new(depth_of(cmd), !cmd->run.no_bpf);
 	if (!cmd->run.symbols)
 		return STATUS_FAILED;
 	profile_cmd__use_debuginfod(cmd);

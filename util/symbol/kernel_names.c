@@ -3,9 +3,13 @@
 
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
+#include "util/symbol/bpf_code.h"
 #include "util/symbol/kallsyms.h"
+#include "util/symbol/kernel_lookup.h"
 #include "util/symbol/place_table.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Each reading adds some megabytes to the table. */
@@ -13,7 +17,20 @@
 
 void kernel_names__read(struct kernel_names *names)
 {
+	if (names->is_whole)
+		return;
+	names->is_whole = true;
 	names->err = kallsyms__read(&names->table, &names->is_hidden);
+}
+
+void kernel_names__begin(struct kernel_names *names, bool may_use_bpf)
+{
+	uint64_t *addresses __cleanup(free_ptr) = NULL;
+	int nr = may_use_bpf ? bpf_code__functions(&addresses) : -EPERM;
+
+	names->may_ask = nr >= 0 && !kernel_lookup__add(&names->table, addresses, nr);
+	if (!names->may_ask)
+		kernel_names__read(names);
 }
 
 void kernel_names__clear(struct kernel_names *names)
@@ -71,6 +88,26 @@ static void read_new_modules(struct kernel_names *names)
 		(void)kallsyms__read(&names->table, &is_hidden); /* what is there stays */
 }
 
+/* Return: 0 or -errno. */
+static int ask_for_unknown(struct kernel_names *names, const struct place_table *places,
+			   const int *numbers, int nr)
+{
+	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
+	int nr_unknown = 0, err;
+
+	if (!addresses)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++) {
+		const struct place_key *key = place_table__key(places, numbers[i]);
+
+		if (places->places[numbers[i]].function < 0)
+			addresses[nr_unknown++] = key->offset - key->is_return;
+	}
+	err = kernel_lookup__add(&names->table, addresses, nr_unknown);
+	symbol_table__sort(&names->table);
+	return err;
+}
+
 int kernel_names__resolve(struct kernel_names *names, struct place_table *places,
 			  const int *numbers, int nr)
 {
@@ -81,6 +118,19 @@ int kernel_names__resolve(struct kernel_names *names, struct place_table *places
 	err = name_places(names, places, numbers, nr, &has_unknown);
 	if (err || !has_unknown)
 		return err;
+	if (names->may_ask && !names->is_whole) {
+		names->may_ask = !ask_for_unknown(names, places, numbers, nr);
+		err = name_places(names, places, numbers, nr, &has_unknown);
+		if (err || !has_unknown)
+			return err;
+	}
+	/* Only the list has the trampolines of ftrace. */
+	if (!names->is_whole) {
+		kernel_names__read(names);
+		err = name_places(names, places, numbers, nr, &has_unknown);
+		if (err || !has_unknown)
+			return err;
+	}
 	warn_if_hidden(names);
 	read_new_modules(names);
 	return name_places(names, places, numbers, nr, &has_unknown);

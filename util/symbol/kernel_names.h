@@ -2,7 +2,10 @@
 #ifndef PERF_SYMBOL_KERNEL_NAMES_H
 #define PERF_SYMBOL_KERNEL_NAMES_H
 
-/* The names of places in the kernel, from its own list of symbols. */
+/*
+ * The names of places in the kernel. A BPF program asks it for those that were sampled. Where that is not possible,
+ * and where functions are looked for by their names, its list of all symbols is read.
+ */
 
 #include "util/symbol/symbol_table.h"
 
@@ -13,13 +16,23 @@ struct place_table;
 /* All zero: empty. */
 struct kernel_names {
 	struct symbol_table table;
+	bool may_ask;  /* by BPF */
+	bool is_whole; /* the list was read */
 	bool is_hidden;
 	bool has_warned; /* of that */
 	int err;	 /* of reading it; 0: none, or the user was told */
 	int nr_read_again;
 };
 
-/** kernel_names__read() - read the symbols; kernel_names__resolve() warns if that fails */
+/**
+ * kernel_names__begin() - note the functions that may be gone when they are looked for: those of BPF programs
+ * @may_use_bpf: otherwise the list is read now
+ *
+ * kernel_names__resolve() warns if something fails.
+ */
+void kernel_names__begin(struct kernel_names *names, bool may_use_bpf);
+
+/** kernel_names__read() - read the list, unless that was done */
 void kernel_names__read(struct kernel_names *names);
 void kernel_names__clear(struct kernel_names *names);
 

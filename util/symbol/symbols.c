@@ -67,7 +67,7 @@ static struct symbols *new_symbols(void)
 	return symbols;
 }
 
-struct symbols *symbols__new(enum symbols_depth depth)
+struct symbols *symbols__new(enum symbols_depth depth, bool may_use_bpf)
 {
 	struct symbols *symbols = new_symbols();
 
@@ -83,7 +83,7 @@ struct symbols *symbols__new(enum symbols_depth depth)
 	if (!symbols->files.reader)
 		pr_warn("functions of programs have no names: cannot start a process that reads files: %s",
 			strerror(errno));
-	kernel_names__read(&symbols->kernel);
+	kernel_names__begin(&symbols->kernel, may_use_bpf);
 	return symbols;
 }
 
@@ -169,6 +169,8 @@ bool symbols__has_lines(const struct symbols *symbols)
 
 const struct symbol_table *symbols__kernel(struct symbols *symbols)
 {
+	if (!symbols->is_stored && symbols->depth != SYMBOLS_NONE)
+		kernel_names__read(&symbols->kernel);
 	symbol_table__sort(&symbols->kernel.table);
 	return &symbols->kernel.table;
 }

@@ -28,13 +28,14 @@ enum symbols_depth {
 };
 
 /**
- * symbols__new() - read the kernel's symbols and start the confined process, unless nothing needs them
+ * symbols__new() - start the confined process, and note or read the kernel's symbols, unless nothing needs them
+ * @may_use_bpf: whether a BPF program may ask the kernel for names
  *
  * Call it before anything shared is mapped. Warns if the confined process cannot be started;
  * symbols__resolve() warns if those of the kernel are hidden.
  * Return: owned by the caller; NULL after a message.
  */
-struct symbols *symbols__new(enum symbols_depth depth);
+struct symbols *symbols__new(enum symbols_depth depth, bool may_use_bpf);
 void symbols__delete(struct symbols *symbols);
 
 /**
@@ -188,7 +189,7 @@ int symbols__store(struct symbols *symbols, int image, const struct place_name *
  */
 int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, size_t len);
 
-/* The kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
+/* All of the kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
 const struct symbol_table *symbols__kernel(struct symbols *symbols);
 struct symbol_process *symbols__reader(const struct symbols *symbols);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PERF_BPF_KERNEL_LOOKUP_H
+#define PERF_BPF_KERNEL_LOOKUP_H
+
+#include <linux/types.h>
+
+/* The memory that kernel_lookup.bpf.c shares with user space. */
+
+/* Addresses of one run: it takes a fraction of a millisecond. */
+#define MAX_KERNEL_QUERIES 64
+
+struct kernel_query {
+	__u64 address;
+	char text
+		[640]; /* "NAME+0xOFFSET/0xSIZE[ [MODULE]]"; names have at most 512 bytes (KSYM_NAME_LEN) */
+};
+
+#endif
