@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of addresses in the kernel, for util/symbol/kernel_lookup.c. */
+/* The name of an address in the kernel, for util/symbol/kernel_lookup.c. */
 #include <linux/bpf.h>
 
 #include "kernel_lookup.h"
@@ -8,17 +8,25 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-struct kernel_query queries[MAX_KERNEL_QUERIES];
+struct kernel_query query;
 
-/* Answer the first queries. Never attached; only BPF_PROG_TEST_RUN runs it, with their number. */
+/* Never has an event. By such a map perf stat -b knows programs of tools that count (util/target/bpf_prog.c). */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, 1);
+} no_events SEC(".maps");
+
+/* Answer the query. Never attached; only BPF_PROG_TEST_RUN runs it. */
 SEC("raw_tp")
-int on_lookup(struct bpf_raw_tracepoint_args *ctx)
+int on_lookup(void *ctx __attribute__((unused)))
 {
 	static const char format[] = "%pS";
-	__u64 nr = ctx->args[0];
 
-	for (__u32 i = 0; i < MAX_KERNEL_QUERIES && i < nr; i++)
-		bpf_snprintf(queries[i].text, sizeof(queries[i].text), format, &queries[i].address,
-			     sizeof(queries[i].address));
+	if (bpf_snprintf(query.text, sizeof(query.text), format, &query.address,
+			 sizeof(query.address)) < 0)
+		query.text[0] = '\0';
 	return 0;
 }

@@ -5,10 +5,6 @@
 #include <linux/types.h>
 
 /* The memory that kernel_lookup.bpf.c shares with user space. */
-
-/* Addresses of one run: it takes a fraction of a millisecond. */
-#define MAX_KERNEL_QUERIES 64
-
 struct kernel_query {
 	__u64 address;
 	char text

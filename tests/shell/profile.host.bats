@@ -732,6 +732,19 @@ has_no_children() {
 	jq -s -e 'any(.[]; .dso == "[kernel]" and (.sym | startswith("[kernel]+0xffff")))' "$T/json"
 }
 
+@test "code without a symbol, such as a filter of seccomp, has addresses, and none of perf's own names" {
+	require_commands strace
+	local option
+	for option in "" "-I 50"; do
+		# shellcheck disable=SC2086 # options
+		strace -f -o "$T/calls" -e trace=openat perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -s dso,sym -j $option \
+			-- filtered 20000 >"$T/json"
+		jq -s -e 'any(.[]; .dso == "[kernel]" and (.sym | startswith("[kernel]+0x")))' "$T/json"
+		refute grep -q on_lookup "$T/json"
+		refute grep -q '/proc/kallsyms"' "$T/calls"
+	done
+}
+
 @test "CPUs that are offline are named" {
 	local online way
 	online=$(cat /sys/devices/system/cpu/online)

@@ -400,7 +400,7 @@ plain_bpf() {
 	pin=/sys/fs/bpf/perf_annotate_$$
 	mkdir "$pin"
 	progload "$WORKLOADS/targets.bpf.o" "$pin"
-	profile --no-bpf -o "$T/data" --annotate target_loop -j -- progrun "$pin/target_loop" 20000 100000 >"$T/json" || { rm -r "$pin"; return 1; }
+	profile -o "$T/data" --annotate target_loop -j -- progrun "$pin/target_loop" 20000 100000 >"$T/json" || { rm -r "$pin"; return 1; }
 	profile --no-bpf --annotate work -j -- progrun "$pin/target_subprog" 20000 100000 >"$T/work" || { rm -r "$pin"; return 1; }
 	perf profile report --annotate target_loop -j "$T/data" | diff -u "$T/json" - || { rm -r "$pin"; return 1; }
 	perf profile report --annotate target_loop "$T/data" >"$T/text"

@@ -285,6 +285,9 @@ gone() {
 	counting tasks --bpf-counters -p $$ -e cpu-clock
 	counting cgroups --bpf-counters -a --for-each-cgroup / -e cpu-clock
 	counting others --bpf-attr-map "${ATTR_MAP}_2" -b "$(id loop)" -e cpu-clock
+	background "$T/profile" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock
+	wait_for counts_or_ended $!
+	perf list bpf | grep -q 'name:on_lookup '
 	prog_stat -b all --per-prog -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_loop" 9
 	is_equal "$(prog_field "target_loop-$(id loop)" bpf_runs 1 "$T/out")" 9
 	is_equal "$(prog_field "target_twin-$(id twin)" bpf_runs 1 "$T/out")" 0

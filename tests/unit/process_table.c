@@ -266,7 +266,8 @@ static struct byte_buffer mmap_record(uint32_t pid, uint64_t start, const char *
 	return record;
 }
 
-static struct byte_buffer ksymbol_record(uint16_t type, uint16_t flags, uint64_t address)
+static struct byte_buffer named_ksymbol_record(uint16_t type, uint16_t flags, uint64_t address,
+					       const char *name)
 {
 	struct byte_buffer record = begin_record(PERF_RECORD_KSYMBOL, 0);
 
@@ -274,9 +275,14 @@ static struct byte_buffer ksymbol_record(uint16_t type, uint16_t flags, uint64_t
 	byte_buffer__put_u32(&record, 0x40);
 	byte_buffer__put_u16(&record, type);
 	byte_buffer__put_u16(&record, flags);
-	byte_buffer__put_text(&record, "bpf_prog_1");
+	byte_buffer__put_text(&record, name);
 	byte_buffer__pad(&record, 8);
 	return record;
+}
+
+static struct byte_buffer ksymbol_record(uint16_t type, uint16_t flags, uint64_t address)
+{
+	return named_ksymbol_record(type, flags, address, "bpf_prog_1");
 }
 
 /* Apply a record, which is released. */
@@ -455,6 +461,30 @@ static void test_records_of_bpf_programs_name_them(void **state __unused)
 	symbol_table__clear(&kernel);
 }
 
+static void test_a_bpf_program_replaces_those_whose_memory_it_has(void **state __unused)
+{
+	struct symbol_table kernel = {};
+
+	for (uint64_t address = 0x1000; address < 0x1100; address += 0x40)
+		apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, address));
+	symbol_table__sort(&kernel);
+	/* one that was sorted, one that was not, and a part of both */
+	apply(NULL, &kernel, ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 0x1100));
+	apply(NULL, &kernel,
+	      named_ksymbol_record(PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 0x10e0, "bpf_prog_2"));
+	symbol_table__sort(&kernel);
+	assert_int_equal(kernel.nr, 4);
+	for (uint64_t address = 0x1000; address < 0x1120; address++) {
+		const struct symbol *symbol = symbol_table__find(&kernel, address);
+		const char *name = symbol ? symbol_table__name(&kernel, symbol) : "-";
+
+		assert_string_equal(name, address < 0x10c0  ? "bpf_prog_1" :
+					  address >= 0x10e0 ? "bpf_prog_2" :
+							      "-");
+	}
+	symbol_table__clear(&kernel);
+}
+
 static void test_records_that_are_cut_off_are_refused(void **state __unused)
 {
 	struct byte_buffer records[] = {
@@ -532,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_has_an_image_for_each_build_id),
 		cmocka_unit_test(test_processes_that_ended_take_no_memory),
 		cmocka_unit_test(test_records_of_bpf_programs_name_them),
+		cmocka_unit_test(test_a_bpf_program_replaces_those_whose_memory_it_has),
 		cmocka_unit_test(test_records_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_build_ids_that_are_cut_off_are_refused),
 		cmocka_unit_test(test_a_pid_of_a_process_that_was_read_early_is_used_again),

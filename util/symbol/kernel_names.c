@@ -28,13 +28,17 @@ void kernel_names__begin(struct kernel_names *names, bool may_use_bpf)
 	uint64_t *addresses __cleanup(free_ptr) = NULL;
 	int nr = may_use_bpf ? bpf_code__functions(&addresses) : -EPERM;
 
-	names->may_ask = nr >= 0 && !kernel_lookup__add(&names->table, addresses, nr);
-	if (!names->may_ask)
+	if (nr >= 0)
+		names->lookup = kernel_lookup__new();
+	if (names->lookup)
+		(void)kernel_lookup__add(names->lookup, &names->table, addresses, nr);
+	else
 		kernel_names__read(names);
 }
 
 void kernel_names__clear(struct kernel_names *names)
 {
+	kernel_lookup__delete(names->lookup);
 	symbol_table__clear(&names->table);
 }
 
@@ -103,7 +107,7 @@ static int ask_for_unknown(struct kernel_names *names, const struct place_table 
 		if (places->places[numbers[i]].function < 0)
 			addresses[nr_unknown++] = key->offset - key->is_return;
 	}
-	err = kernel_lookup__add(&names->table, addresses, nr_unknown);
+	err = kernel_lookup__add(names->lookup, &names->table, addresses, nr_unknown);
 	symbol_table__sort(&names->table);
 	return err;
 }
@@ -118,20 +122,14 @@ int kernel_names__resolve(struct kernel_names *names, struct place_table *places
 	err = name_places(names, places, numbers, nr, &has_unknown);
 	if (err || !has_unknown)
 		return err;
-	if (names->may_ask && !names->is_whole) {
-		names->may_ask = !ask_for_unknown(names, places, numbers, nr);
-		err = name_places(names, places, numbers, nr, &has_unknown);
-		if (err || !has_unknown)
-			return err;
-	}
-	/* Only the list has the trampolines of ftrace. */
-	if (!names->is_whole) {
+	if (names->lookup && !ask_for_unknown(names, places, numbers, nr))
+		return name_places(names, places, numbers, nr, &has_unknown);
+	if (names->is_whole)
+		read_new_modules(names);
+	else
 		kernel_names__read(names);
-		err = name_places(names, places, numbers, nr, &has_unknown);
-		if (err || !has_unknown)
-			return err;
-	}
-	warn_if_hidden(names);
-	read_new_modules(names);
-	return name_places(names, places, numbers, nr, &has_unknown);
+	err = name_places(names, places, numbers, nr, &has_unknown);
+	if (has_unknown)
+		warn_if_hidden(names);
+	return err;
 }

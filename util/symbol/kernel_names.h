@@ -11,13 +11,14 @@
 
 #include <stdbool.h>
 
+struct kernel_lookup;
 struct place_table;
 
 /* All zero: empty. */
 struct kernel_names {
 	struct symbol_table table;
-	bool may_ask;  /* by BPF */
-	bool is_whole; /* the list was read */
+	struct kernel_lookup *lookup; /* NULL: the kernel cannot be asked by BPF */
+	bool is_whole;		      /* the list was read */
 	bool is_hidden;
 	bool has_warned; /* of that */
 	int err;	 /* of reading it; 0: none, or the user was told */
@@ -25,10 +26,10 @@ struct kernel_names {
 };
 
 /**
- * kernel_names__begin() - note the functions that may be gone when they are looked for: those of BPF programs
- * @may_use_bpf: otherwise the list is read now
+ * kernel_names__begin() - get ready to ask, and note functions of BPF programs, which may be gone later
+ * @may_use_bpf: otherwise, or if BPF is not available, the list is read now
  *
- * kernel_names__resolve() warns if something fails.
+ * kernel_names__resolve() warns if reading the list fails.
  */
 void kernel_names__begin(struct kernel_names *names, bool may_use_bpf);
 

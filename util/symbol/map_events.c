@@ -208,7 +208,7 @@ static int apply_mmap2(struct byte_reader *reader, struct process_table *process
 	return process_table__mapped(processes, pid, &mapping);
 }
 
-/* BPF programs keep their names after they are unloaded: samples may be older. */
+/* BPF programs keep their names after they are unloaded, until another one has their memory: samples may be older. */
 static int apply_ksymbol(struct byte_reader *reader, struct symbol_table *kernel)
 {
 	uint64_t address = byte_reader__u64(reader);
@@ -228,6 +228,7 @@ static int apply_ksymbol(struct byte_reader *reader, struct symbol_table *kernel
 		return -EBADMSG;
 	if (flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER || type != PERF_RECORD_KSYMBOL_TYPE_BPF)
 		return 0;
+	symbol_table__drop(kernel, address, address + size);
 	symbol.owner = symbol_table__add_name(kernel, "[bpf]", 5);
 	symbol_table__add(kernel, &symbol);
 	return kernel->has_failed ? -ENOMEM : 0;

@@ -67,6 +67,20 @@ void symbol_table__add(struct symbol_table *table, const struct new_symbol *adde
 	symbol->rank = added->rank;
 }
 
+void symbol_table__drop(struct symbol_table *table, uint64_t start, uint64_t end)
+{
+	size_t nr = 0, nr_sorted = 0;
+
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->symbols[i].start < end && table->symbols[i].end > start)
+			continue;
+		nr_sorted += i < table->nr_sorted;
+		table->symbols[nr++] = table->symbols[i];
+	}
+	table->nr = nr;
+	table->nr_sorted = nr_sorted;
+}
+
 void symbol_table__add_data(struct symbol_table *table, uint64_t start)
 {
 	struct symbol *symbol = add(table);

@@ -46,6 +46,9 @@ void symbol_table__add(struct symbol_table *table, const struct new_symbol *adde
 /** symbol_table__add_data() - add the start of something that is no function */
 void symbol_table__add_data(struct symbol_table *table, uint64_t start);
 
+/** symbol_table__drop() - remove all symbols whose range has an address from @start on, before @end */
+void symbol_table__drop(struct symbol_table *table, uint64_t start, uint64_t end);
+
 /** symbol_table__add_name() - keep a text; return its position, 0 without memory */
 uint32_t symbol_table__add_name(struct symbol_table *table, const char *name, size_t len);
 

@@ -32,7 +32,7 @@ enum symbols_depth {
  * @may_use_bpf: whether a BPF program may ask the kernel for names
  *
  * Call it before anything shared is mapped. Warns if the confined process cannot be started;
- * symbols__resolve() warns if those of the kernel are hidden.
+ * symbols__resolve() warns if those of the kernel are needed and hidden.
  * Return: owned by the caller; NULL after a message.
  */
 struct symbols *symbols__new(enum symbols_depth depth, bool may_use_bpf);
