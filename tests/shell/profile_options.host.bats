@@ -53,14 +53,14 @@ requirements() {
 }
 
 # opens NUMBERS OPTION... : whether a profile opens the list of the kernel's symbols, starts the process that reads
-# files, and records mappings (0 or 1 each)
+# files, reads the mappings of a process, and records mappings (0 or 1 each)
 opens() {
 	local numbers=$1
 	shift
 	strace -v -f -o "$T/calls" -e trace=openat,prctl,perf_event_open perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock "$@" \
 		-- true >"$T/text"
 	echo "$(grep -cm1 '/proc/kallsyms"' "$T/calls") $(grep -cm1 'PR_SET_NAME, "perf-symbols"' "$T/calls")" \
-		"$(grep -cm1 'perf_event_open(.* mmap2=1,' "$T/calls")" >"$T/numbers"
+		"$(grep -cm1 '/proc/[0-9]*/maps"' "$T/calls") $(grep -cm1 'perf_event_open(.* mmap2=1,' "$T/calls")" >"$T/numbers"
 	cat "$T/numbers"
 	[ "$(cat "$T/numbers")" = "$numbers" ]
 }
@@ -71,9 +71,9 @@ opens() {
 	for way in --bpf --no-bpf; do
 		list=1
 		[ $way = --no-bpf ] || list=0	# a BPF program asks the kernel for names
-		opens "0 0 0" $way -s comm,pid,cpu,cgroup
-		opens "$list 1 1" $way -s comm,sym
-		opens "$list 1 1" $way -g -s comm
+		opens "0 0 0 0" $way -a -s comm,pid,cpu,cgroup
+		opens "$list 1 1 1" $way -a -s comm,sym
+		opens "$list 1 1 1" $way -a -g -s comm
 	done
 }
 

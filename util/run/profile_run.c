@@ -489,7 +489,8 @@ static int finish(struct profile_run *run, struct stat_pass *pass)
 /* New mappings are followed by now. */
 static int read_maps(struct profile_run *run)
 {
-	int err = run->samples.no_user ? 0 : early_maps__begin(&run->early_maps, &run->base.target);
+	bool has_user = !run->samples.no_user && symbols__needs_records(run->symbols);
+	int err = has_user ? early_maps__begin(&run->early_maps, &run->base.target) : 0;
 
 	if (!err)
 		err = symbols__update(run->symbols);
