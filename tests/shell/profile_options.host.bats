@@ -52,8 +52,8 @@ requirements() {
 	[ "$size" != 0x80 ]
 }
 
-# opens NUMBERS OPTION... : whether a profile opens the list of the kernel's symbols, starts the process that reads
-# files, reads the mappings of a process, and records mappings (0 or 1 each)
+# opens NUMBERS OPTION... : whether a profile does each of four things (0 or 1). It opens the list of the kernel's
+# symbols, starts the process that reads files, reads mappings of a process, and records mappings.
 opens() {
 	local numbers=$1
 	shift

@@ -110,6 +110,31 @@ static void test_programs_of_one_name_are_told_apart(void **state __unused)
 	}
 }
 
+static void test_an_address_tells_which_program_of_a_name_is_sampled(void **state __unused)
+{
+	struct process_key key = {.pid = CHILD, .start_ns = 900, .exec_id = 6, .comm = "tool"};
+	struct process_table table = {};
+
+	/* The second program has begun, but there is no sample of it yet. */
+	make_wrapper(&table);
+	map(&table, CHILD, 0x3000, "/lib/tool.so");
+	assert_int_equal(process_table__renamed(&table, CHILD, "tool", true), 0);
+	map(&table, CHILD, 0x5000, "/bin/second");
+	process_table__expect(&table, &key);
+	assert_string_equal(image_at(&table, &key, 0x9000), "[anon]");
+	assert_string_equal(image_at(&table, &key, 0x5010), "/bin/second");
+	assert_string_equal(image_at(&table, &key, 0x3010), "/lib/tool.so");
+	/* From here on its number is known. */
+	assert_string_equal(image_at(&table, &key, 0x5010), "[anon]");
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/tool");
+	key.exec_id = 7;
+	process_table__expect(&table, &key);
+	assert_string_equal(image_at(&table, &key, 0x5010), "/bin/second");
+	key.exec_id = 6;
+	assert_string_equal(image_at(&table, &key, 0x1010), "/bin/tool");
+	process_table__clear(&table);
+}
+
 static void test_a_later_exec_corrects_what_names_left_open(void **state __unused)
 {
 	struct process_key key = {.pid = CHILD, .start_ns = 900, .exec_id = 6, .comm = "tool"};
@@ -552,6 +577,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_child_has_its_parents_mappings_until_it_executes),
 		cmocka_unit_test(test_programs_of_one_name_are_told_apart),
+		cmocka_unit_test(test_an_address_tells_which_program_of_a_name_is_sampled),
 		cmocka_unit_test(test_a_later_exec_corrects_what_names_left_open),
 		cmocka_unit_test(test_a_pid_that_is_used_again_is_another_process),
 		cmocka_unit_test(test_a_process_without_records_that_is_gone_has_no_images),

@@ -535,7 +535,7 @@ static int find_named(const struct process *process, const struct process_key *k
 /*
  * Samples number execs from the kernel's start of the process, records only those that were seen. The name
  * tells which is which. If several generations have it, take the latest. A sample of a later exec corrects that:
- * its number leads behind the last generation, or to one of another name.
+ * its number leads behind the last generation, or to one of another name. So does an address (maps_of()).
  */
 static void number_generations(struct process *process, const struct process_key *key)
 {
@@ -584,16 +584,40 @@ static const struct map_range *range_at(const struct maps *maps, uint64_t addres
 	return maps ? maps__find(maps, address) : NULL;
 }
 
+/*
+ * Records are read after the samples, so the latest generation of a name can have begun when the last sample was
+ * taken. Then an earlier one of that name has the address.
+ *
+ * Return: the mappings that a process has in a sample, borrowed; NULL: not known
+ */
+static const struct maps *maps_of(struct process *process, const struct process_key *key,
+				  uint64_t address)
+{
+	struct generation *generation = generation_of(process, key);
+
+	if (key->exec_id != process->last_exec_id || range_at(generation->maps, address))
+		return generation->maps;
+	for (int at = generation - process->generations - 1; at >= 0; at--) {
+		const struct generation *earlier = &process->generations[at];
+
+		if (strcmp(earlier->comm, generation->comm) || !range_at(earlier->maps, address))
+			continue;
+		process->first_exec_id = (int64_t)key->exec_id - at;
+		return earlier->maps;
+	}
+	return generation->maps;
+}
+
 const struct map_range *process_table__range(const struct process_table *table, int process,
 					     const struct process_key *key, uint64_t address)
 {
-	return range_at(generation_of(&table->processes[process], key)->maps, address);
+	return range_at(maps_of(&table->processes[process], key, address), address);
 }
 
 int process_table__image(struct process_table *table, int process, const struct process_key *key,
 			 uint64_t address, uint64_t *offset)
 {
-	const struct maps *maps = generation_of(&table->processes[process], key)->maps;
+	const struct maps *maps = maps_of(&table->processes[process], key, address);
 	const struct map_range *range = range_at(maps, address);
 	int nr;
 
