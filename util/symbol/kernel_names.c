@@ -30,10 +30,11 @@ void kernel_names__begin(struct kernel_names *names, bool may_use_bpf)
 
 	if (nr >= 0)
 		names->lookup = kernel_lookup__new();
-	if (names->lookup)
-		(void)kernel_lookup__add(names->lookup, &names->table, addresses, nr);
-	else
+	if (!names->lookup)
 		kernel_names__read(names);
+	else
+		(void)kernel_lookup__add(names->lookup, &names->table, addresses,
+					 nr); /* what fails is asked for again */
 }
 
 void kernel_names__clear(struct kernel_names *names)
