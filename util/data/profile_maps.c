@@ -135,8 +135,8 @@ static int widen(struct kernel_part **parts, int *nr, const struct place_name *n
 
 static int put_bpf_prog(struct profile_maps *maps, const struct place_name *name)
 {
-	const struct symbol_table *table = symbols__kernel(maps->samples->symbols);
-	const struct symbol *symbol = symbol_table__find(table, name->position - name->offset);
+	const struct symbol *symbol =
+		symbols__kernel_function(maps->samples->symbols, name->position - name->offset);
 	struct byte_buffer body = {};
 
 	if (!symbol)

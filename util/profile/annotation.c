@@ -7,6 +7,7 @@
 #include "util/profile/profile_ranges.h"
 #include "util/profile/samples.h"
 #include "util/profile/source_text.h"
+#include "util/symbol/bpf_code.h"
 #include "util/symbol/image.h"
 #include "util/symbol/image_files.h"
 #include "util/symbol/kallsyms.h"
@@ -247,17 +248,12 @@ static void search_jit(struct search *search)
 						 search->function, take_jit_place, search));
 }
 
-/* "bpf_prog_6deef7357e7b4530_name" is the program "name". */
+/* A program also has the name without its tag. */
 static bool is_kernel_name(const char *name, const char *wanted)
 {
-	static const char prefix[] = "bpf_prog_";
-	const char *tag = name + strlen(prefix);
+	const char *of_prog = bpf_code__prog_name(name);
 
-	if (!strcmp(name, wanted))
-		return true;
-	if (strncmp(name, prefix, strlen(prefix)) || strspn(tag, "0123456789abcdef") != 16)
-		return false;
-	return tag[16] == '_' && !strcmp(tag + 17, wanted);
+	return !strcmp(name, wanted) || (of_prog && !strcmp(of_prog, wanted));
 }
 
 /* A kernel that was started again has its functions elsewhere. */

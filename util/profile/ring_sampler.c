@@ -448,7 +448,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 		       struct ring_sampler **out)
 {
 	const struct ring_request request = {options, events, threads,
-					     symbols__needs_records(symbols)};
+					     symbols__makes_places(symbols)};
 	struct ring_sampler *sampler = calloc(1, sizeof(*sampler));
 	int err;
 

@@ -489,7 +489,7 @@ static int finish(struct profile_run *run, struct stat_pass *pass)
 /* New mappings are followed by now. */
 static int read_maps(struct profile_run *run)
 {
-	bool has_user = !run->samples.no_user && symbols__needs_records(run->symbols);
+	bool has_user = !run->samples.no_user && symbols__makes_places(run->symbols);
 	int err = has_user ? early_maps__begin(&run->early_maps, &run->base.target) : 0;
 
 	if (!err)

@@ -220,6 +220,18 @@ static int add_functions(int fd, uint64_t **addresses, int *nr)
 	return err == -ENOMEM ? err : 0;
 }
 
+const char *bpf_code__prog_name(const char *symbol)
+{
+	static const char prefix[] = "bpf_prog_";
+	const char *tag = symbol + strlen(prefix);
+
+	if (strncmp(symbol, prefix, strlen(prefix)) ||
+	    strspn(tag, "0123456789abcdef") != 2 * BPF_TAG_SIZE)
+		return NULL;
+	tag += 2 * BPF_TAG_SIZE;
+	return *tag == '_' ? tag + 1 : *tag ? NULL : tag;
+}
+
 int bpf_code__functions(uint64_t **addresses)
 {
 	int nr = 0, err = 0;

@@ -38,6 +38,14 @@ void bpf_code__clear(struct bpf_code *code);
 const struct bpf_code_line *bpf_code__line(const struct bpf_code *code, uint64_t address);
 
 /**
+ * bpf_code__prog_name() - the name of a program or of a function of one
+ * @symbol: how the kernel lists it, as "bpf_prog_6deef7357e7b4530_name" with the program's tag
+ *
+ * Return: borrowed from @symbol; "": it has none; NULL: that is no such symbol.
+ */
+const char *bpf_code__prog_name(const char *symbol);
+
+/**
  * bpf_code__functions() - the addresses of all functions of the programs that are loaded
  * @addresses: receives them, none if the kernel hides them; released by free() in any case
  *

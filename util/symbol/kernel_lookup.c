@@ -3,6 +3,7 @@
 
 #include "util/host/capability.h"
 #include "util/lib/util.h"
+#include "util/symbol/bpf_code.h"
 #include "util/symbol/symbol_table.h"
 
 #include "bpf_skel/kernel_lookup.h"
@@ -66,56 +67,50 @@ void kernel_lookup__delete(struct kernel_lookup *lookup)
 	free(lookup);
 }
 
-/*
- * The kernel prints no owner for code of BPF. No function of the kernel has such a name. (It has a
- * bpf_prog_alloc and a bpf_trampoline_get.) There is one dispatcher.
- */
-static bool is_bpf(const char *name, size_t len)
+static bool has_prefix(const char *name, const char *prefix)
 {
-	static const char prog[] = "bpf_prog_", trampoline[] = "bpf_trampoline_",
-			  dispatcher[] = "bpf_dispatcher_xdp+", operation[] = "bpf__";
-
-	if (!strncmp(name, prog, strlen(prog)))
-		return len >= strlen(prog) + 16 &&
-		       strspn(name + strlen(prog), "0123456789abcdef") >= 16;
-	if (!strncmp(name, trampoline, strlen(trampoline)))
-		return strspn(name + strlen(trampoline), "0123456789") == len - strlen(trampoline);
-	return !strncmp(name, dispatcher, strlen(dispatcher)) ||
-	       !strncmp(name, operation, strlen(operation));
+	return !strncmp(name, prefix, strlen(prefix));
 }
 
-void kernel_lookup__parse(struct symbol_table *table, uint64_t address, const char *text)
+/* The kernel prints no owner for code of BPF. Functions of the kernel, such as bpf_trampoline_get, have no such names. */
+static bool is_bpf(const char *name)
 {
-	const char *module = strstr(text, " ["), *end = module ? module : text + strlen(text);
-	const char *plus = memrchr(text, '+', end - text), *owner = "";
-	uint64_t offset, size;
-	char *slash, *behind;
+	static const char trampoline[] = "bpf_trampoline_";
 
+	if (has_prefix(name, trampoline))
+		return !name[strlen(trampoline) + strspn(name + strlen(trampoline), "0123456789")];
+	return bpf_code__prog_name(name) || !strcmp(name, "bpf_dispatcher_xdp") ||
+	       has_prefix(name, "bpf__");
+}
+
+void kernel_lookup__parse(struct symbol_table *table, uint64_t address, char *text)
+{
+	char *module = strstr(text, " ["), *plus, *slash, *behind;
+	struct new_symbol symbol = {.name = text, .rank = SYMBOL_GLOBAL};
+	uint64_t offset;
+
+	if (module)
+		*module++ = '\0';
 	/* The kernel prints the number of an address without a function. */
+	plus = strrchr(text, '+');
 	if (!plus || plus == text)
 		return;
+	*plus = '\0';
 	errno = 0;
 	offset = strtoull(plus + 1, &slash, 16);
 	if (*slash != '/')
 		return;
-	size = strtoull(slash + 1, &behind, 16);
+	symbol.size = strtoull(slash + 1, &behind, 16);
 	/* Behind its last symbol it prints that one. */
-	if (errno || behind != end || offset > address || offset >= size)
+	if (errno || *behind || offset > address || offset >= symbol.size)
 		return;
+	if (!module && is_bpf(text))
+		module = "[bpf]";
 	if (module)
-		owner = module + 1;
-	else if (is_bpf(text, plus - text))
-		owner = "[bpf]";
-	symbol_table__add(
-		table,
-		&(struct new_symbol){
-			.start = address - offset,
-			.size = size,
-			.name = text,
-			.name_len = plus - text,
-			.owner = *owner ? symbol_table__add_name(table, owner, strlen(owner)) : 0,
-			.rank = SYMBOL_GLOBAL,
-		});
+		symbol.owner = symbol_table__add_name(table, module, strlen(module));
+	symbol.start = address - offset;
+	symbol.name_len = plus - text;
+	symbol_table__add(table, &symbol);
 }
 
 static bool is_in_last(const struct symbol_table *table, size_t nr_before, uint64_t address)
@@ -133,15 +128,21 @@ int kernel_lookup__add(struct kernel_lookup *lookup, struct symbol_table *table,
 	size_t nr_before = table->nr;
 
 	capability__raise();
-	for (int i = 0; i < nr && !err; i++) {
+	for (int i = 0; i < nr; i++) {
+		char text[sizeof(query->text)];
 		LIBBPF_OPTS(bpf_test_run_opts, opts);
 
 		if (is_in_last(table, nr_before, addresses[i]))
 			continue;
 		query->address = addresses[i];
-		err = bpf_prog_test_run_opts(fd, &opts) ? -errno : 0;
-		if (!err)
-			kernel_lookup__parse(table, addresses[i], query->text);
+		if (bpf_prog_test_run_opts(fd, &opts)) {
+			err = -errno;
+			break;
+		}
+		/* Others may write into the map, too. */
+		memcpy(text, query->text, sizeof(text));
+		text[sizeof(text) - 1] = '\0';
+		kernel_lookup__parse(table, addresses[i], text);
 	}
 	capability__lower();
 	return table->has_failed ? -ENOMEM : err;

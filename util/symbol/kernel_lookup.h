@@ -30,7 +30,7 @@ void kernel_lookup__delete(struct kernel_lookup *lookup);
 int kernel_lookup__add(struct kernel_lookup *lookup, struct symbol_table *table,
 		       const uint64_t *addresses, int nr);
 
-/** kernel_lookup__parse() - add the function that an answer of the kernel names, if it names one */
-void kernel_lookup__parse(struct symbol_table *table, uint64_t address, const char *text);
+/** kernel_lookup__parse() - add the function that an answer of the kernel names, if it names one; @text is cut up */
+void kernel_lookup__parse(struct symbol_table *table, uint64_t address, char *text);
 
 #endif

@@ -109,14 +109,14 @@ void symbols__use_debuginfod(struct symbols *symbols, const char *urls)
 			strerror(errno));
 }
 
-bool symbols__needs_records(const struct symbols *symbols)
+bool symbols__makes_places(const struct symbols *symbols)
 {
 	return symbols->depth != SYMBOLS_NONE;
 }
 
 void symbols__follow(struct symbols *symbols)
 {
-	if (!symbols__needs_records(symbols))
+	if (!symbols__makes_places(symbols))
 		return;
 	symbols->events = map_events__open();
 	if (!symbols->events)
@@ -143,7 +143,7 @@ int symbols__apply(struct symbols *symbols, const void *record, size_t len)
 {
 	int err;
 
-	if (!symbols__needs_records(symbols))
+	if (!symbols__makes_places(symbols))
 		return 0;
 	err = map_events__apply(record, len, &symbols->processes, &symbols->kernel.table);
 
@@ -167,9 +167,15 @@ bool symbols__has_lines(const struct symbols *symbols)
 	return symbols->names.wants_lines;
 }
 
+const struct symbol *symbols__kernel_function(struct symbols *symbols, uint64_t address)
+{
+	symbol_table__sort(&symbols->kernel.table);
+	return symbol_table__find(&symbols->kernel.table, address);
+}
+
 const struct symbol_table *symbols__kernel(struct symbols *symbols)
 {
-	if (!symbols->is_stored && symbols->depth != SYMBOLS_NONE)
+	if (symbols__makes_places(symbols))
 		kernel_names__read(&symbols->kernel);
 	symbol_table__sort(&symbols->kernel.table);
 	return &symbols->kernel.table;

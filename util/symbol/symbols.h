@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct symbol_process;
+struct symbol;
 struct symbol_table;
 struct symbols;
 
@@ -46,8 +47,8 @@ void symbols__delete(struct symbols *symbols);
  */
 void symbols__use_debuginfod(struct symbols *symbols, const char *urls);
 
-/** symbols__needs_records() - whether places are made, which needs mappings and processes */
-bool symbols__needs_records(const struct symbols *symbols);
+/** symbols__makes_places() - whether places are made, which needs mappings and processes */
+bool symbols__makes_places(const struct symbols *symbols);
 
 /**
  * symbols__follow() - follow new mappings and processes from now on, if they are needed
@@ -188,6 +189,9 @@ int symbols__store(struct symbols *symbols, int image, const struct place_name *
  * Only the first 256 such images have one: the others stay without. Return: 0; -EINVAL: it is another image; other -errno.
  */
 int symbols__store_jit(struct symbols *symbols, int image, const void *bytes, size_t len);
+
+/** symbols__kernel_function() - the function that a place of the kernel with a name is in, borrowed; NULL: not known */
+const struct symbol *symbols__kernel_function(struct symbols *symbols, uint64_t address);
 
 /* All of the kernel's functions, sorted, and the confined process; NULL: there is none. Both are borrowed. */
 const struct symbol_table *symbols__kernel(struct symbols *symbols);
