@@ -7,6 +7,7 @@
 #include "util/cmd/pass_on.h"
 #include "util/host/capability.h"
 #include "util/host/config.h"
+#include "util/host/libbpf_words.h"
 #include "util/host/next_perf.h"
 #include "util/lib/msg.h"
 #include "util/lib/parse_options.h"
@@ -301,6 +302,7 @@ static int run(const struct command *command, int argc, char **argv)
 	pager__start_if_asked(command->name);
 	share_standard_fds();
 	capability__init();
+	libbpf_words__begin();
 	/* If the parent ignores SIGCHLD, we could not wait for the workload. */
 	signal(SIGCHLD, SIG_DFL);
 	catch_file_limit();

@@ -2,7 +2,6 @@
 #include "util/bperf/prog_load.h"
 
 #include "util/bperf/kernel_btf.h"
-#include "util/lib/msg.h"
 #include "util/lib/util.h"
 
 #include "bpf_skel/leader_calls.h"
@@ -14,20 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int drop_verbose(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char *text __cleanup(free_ptr) = NULL;
-
-	if (msg__verbose() < 2 || (level == LIBBPF_DEBUG && msg__verbose() < 3))
-		return 0;
-	if (vasprintf(&text, fmt, ap) < 0) {
-		text = NULL;
-		return 0;
-	}
-	pr_lines(text);
-	return 0;
-}
 
 /*
  * libbpf looks for functions of the kernel by their names, in all of the kernel's types. So these
@@ -98,7 +83,6 @@ static void handle_sections(void)
 
 void prog_load__begin(void)
 {
-	libbpf_set_print(drop_verbose);
 	handle_sections();
 }
 

@@ -5,7 +5,6 @@
 /*
  * Loading BPF programs with few types, and with the parts that depend on the kernel. libbpf gets only those of the
  * kernel's types that our programs read. Calls that bpf_skel/leader_calls.h stands in for get the kernel's functions.
- * The words of libbpf are printed with -vv.
  */
 
 struct bpf_object_open_opts;

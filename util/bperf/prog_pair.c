@@ -36,7 +36,6 @@
 #include "util/target/bpf_prog.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -370,12 +369,10 @@ static int join_batch(struct bperf_leader *leader, struct pair_request *requests
 
 int prog_pairs__join(struct bperf_leader *leader, struct pair_request *requests, int nr, bool waits)
 {
-	libbpf_print_fn_t print = libbpf_set_print(NULL);
 	int err = 0;
 
 	for (int i = 0; i < nr && !err; i += BATCH)
 		err = join_batch(leader, requests + i, nr - i < BATCH ? nr - i : BATCH, waits);
-	libbpf_set_print(print);
 	return err;
 }
 

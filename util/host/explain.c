@@ -345,28 +345,13 @@ static int attach(struct explain *explain)
 	return err;
 }
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char *text __cleanup(free_ptr) = NULL;
-
-	if (msg__verbose() < 3 || level == LIBBPF_DEBUG)
-		return 0;
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	else
-		pr_lines(text);
-	return 0;
-}
-
 struct explain *explain__start(void)
 {
 	struct explain *explain = calloc(1, sizeof(*explain));
-	libbpf_print_fn_t before;
 	int err;
 
 	if (!explain)
 		return NULL;
-	before = libbpf_set_print(quiet);
 	err = choose_functions(explain);
 	if (err) {
 		pr_warn("--explain: cannot read the kernel's BTF: %s", strerror(-err));
@@ -382,7 +367,6 @@ struct explain *explain__start(void)
 						" (needs kprobes: CONFIG_KPROBES, CONFIG_KRETPROBES)");
 		}
 	}
-	libbpf_set_print(before);
 	if (!err)
 		return explain;
 	explain__delete(explain);

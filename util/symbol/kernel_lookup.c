@@ -20,24 +20,13 @@ struct kernel_lookup {
 	struct kernel_lookup_bpf *skel;
 };
 
-static int no_print(enum libbpf_print_level level __unused, const char *fmt __unused,
-		    va_list ap __unused)
-{
-	return 0;
-}
-
 /* Return: NULL with errno. */
 static struct kernel_lookup_bpf *load(void)
 {
-	libbpf_print_fn_t print = libbpf_set_print(no_print);
 	struct kernel_lookup_bpf *skel = kernel_lookup_bpf__open_and_load();
-	int err = errno;
 
-	libbpf_set_print(print);
-	if (!skel) {
-		errno = err;
+	if (!skel)
 		return NULL;
-	}
 	/* Where this fails, perf stat -b has one program more. */
 	(void)bpf_prog_bind_map(bpf_program__fd(skel->progs.on_lookup),
 				bpf_map__fd(skel->maps.no_events), NULL);

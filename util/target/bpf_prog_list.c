@@ -9,7 +9,6 @@
 #include "util/target/bpf_prog_usage.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -250,12 +249,6 @@ static void warn_tail_calls(const struct bpf_prog_list *progs, int first)
 	}
 }
 
-static int no_print(enum libbpf_print_level level __unused, const char *fmt __unused,
-		    va_list ap __unused)
-{
-	return 0;
-}
-
 static int find_all(struct bpf_prog_list *progs)
 {
 	char *text __cleanup(free_ptr) = strdup(progs->list);
@@ -281,7 +274,6 @@ static int find_newest(__u32 from, __u32 *newest)
 int bpf_prog_list__new(const char *list, struct bpf_prog_list **out)
 {
 	struct bpf_prog_list *progs = calloc(1, sizeof(*progs));
-	libbpf_print_fn_t print;
 	int err;
 
 	if (!progs)
@@ -289,7 +281,6 @@ int bpf_prog_list__new(const char *list, struct bpf_prog_list **out)
 	progs->list = strdup(list);
 	progs->usage = calloc(1, sizeof(*progs->usage));
 	err = progs->list && progs->usage ? check_words(progs) : -ENOMEM;
-	print = libbpf_set_print(no_print);
 	/* Done before the search, so the next look includes programs loaded meanwhile. */
 	if (!err && progs->follows && find_newest(0, &progs->newest))
 		progs->newest = 0; /* find_all() reports the error */
@@ -300,7 +291,6 @@ int bpf_prog_list__new(const char *list, struct bpf_prog_list **out)
 			(void)bpf_prog_usage__find_profilers(progs->usage, 0); /* likewise */
 		err = find_all(progs);
 	}
-	libbpf_set_print(print);
 	if (err) {
 		bpf_prog_list__delete(progs);
 		return err;
@@ -332,7 +322,6 @@ static int consider_new(void *ctx, struct bpf_prog *prog)
 static int add_new(struct bpf_prog_list *progs)
 {
 	struct finder finder = {.progs = progs};
-	libbpf_print_fn_t print = libbpf_set_print(no_print);
 	int nr = progs->nr, err;
 
 	bpf_prog_usage__find_tail_called(progs->usage);
@@ -340,7 +329,6 @@ static int add_new(struct bpf_prog_list *progs)
 	if (!err)
 		err = bpf_prog_usage__each(progs->usage, progs->looked_until, consider_new,
 					   &finder);
-	libbpf_set_print(print);
 	free(finder.why_not);
 	free(finder.refused.name);
 	warn_tail_calls(progs, nr);
