@@ -16,6 +16,8 @@
 #include "util/symbol/bpf_code.h"
 #include "util/symbol/kallsyms.h"
 #include "util/symbol/kernel_lookup.h"
+#include "util/symbol/kernel_names.h"
+#include "util/symbol/place_table.h"
 #include "util/symbol/symbol_table.h"
 
 static void parse(struct symbol_table *table, uint64_t address, const char *answer)
@@ -214,7 +216,7 @@ static void test_the_kernel_has_the_functions_of_its_list(void **state __unused)
 	assert_non_null(list);
 	addresses = list_addresses(&text, &nr);
 	assert_true(nr > 10000);
-	assert_return_code(kernel_lookup__add(lookup, &asked, addresses, nr), 0);
+	assert_return_code(kernel_lookup__add(lookup, &asked, addresses, nr, 0), 0);
 	symbol_table__sort(&asked);
 	for (int i = 0; i < nr; i++)
 		check_function(list, &text, &asked, addresses[i]);
@@ -241,11 +243,81 @@ static void test_neighbours_in_one_function_are_asked_once(void **state __unused
 	assert_true(symbol < text.symbols + text.nr);
 	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)
 		addresses[i] = symbol->start + i;
-	assert_return_code(kernel_lookup__add(lookup, &asked, addresses, ARRAY_SIZE(addresses)), 0);
+	assert_return_code(kernel_lookup__add(lookup, &asked, addresses, ARRAY_SIZE(addresses), 0),
+			   0);
 	assert_int_equal(asked.nr, 1);
 	kernel_lookup__delete(lookup);
 	symbol_table__clear(&text);
 	symbol_table__clear(&asked);
+}
+
+static void test_questions_end_after_their_time(void **state __unused)
+{
+	struct kernel_lookup *lookup = new_lookup();
+	struct symbol_table text = {}, asked = {};
+	uint64_t *addresses __cleanup(free_ptr) = NULL;
+	bool is_hidden;
+	int nr = 0;
+
+	assert_return_code(kallsyms__read(&text, &is_hidden), 0);
+	if (is_hidden)
+		skip();
+	addresses = list_addresses(&text, &nr);
+	assert_int_equal(kernel_lookup__add(lookup, &asked, addresses, nr, 1), -ETIME);
+	assert_true(asked.nr <= 1); /* one: the clock had not moved when it was asked */
+	kernel_lookup__delete(lookup);
+	symbol_table__clear(&text);
+	symbol_table__clear(&asked);
+}
+
+/* Have some functions of the kernel looked for. Return: whether all of them have names. */
+static bool resolve(struct kernel_names *names, const uint64_t *addresses, int nr)
+{
+	struct place_table places = {};
+	int *numbers __cleanup(free_ptr) = calloc(nr, sizeof(*numbers));
+	bool is_new, is_named = true;
+
+	assert_non_null(numbers);
+	for (int i = 0; i < nr; i++) {
+		const struct place_key key = {.offset = addresses[i]};
+
+		numbers[i] = place_table__add(&places, &key, &is_new);
+		assert_return_code(numbers[i], 0);
+	}
+	assert_return_code(kernel_names__resolve(names, &places, numbers, nr), 0);
+	for (int i = 0; i < nr; i++)
+		is_named &= places.places[numbers[i]].function >= 0;
+	place_table__clear(&places);
+	return is_named;
+}
+
+static void test_the_list_is_read_when_questions_take_too_long(void **state __unused)
+{
+	struct kernel_names names = {};
+	struct symbol_table text = {};
+	uint64_t *addresses __cleanup(free_ptr) = NULL;
+	bool is_hidden;
+	int fd __cleanup(close_fd) = load_program(), nr = 0;
+
+	assert_return_code(kallsyms__read(&text, &is_hidden), 0);
+	if (is_hidden)
+		skip();
+	addresses = list_addresses(&text, &nr);
+	kernel_names__begin(&names, true);
+	assert_true(resolve(&names, addresses, 100));
+	assert_false(names.is_whole);
+	names.ask_ns = 1;
+	assert_true(resolve(&names, addresses + 1000, 100));
+	assert_true(names.is_whole);
+	kernel_names__clear(&names);
+	/* A list that hides its addresses ends no questions. */
+	names = (struct kernel_names){};
+	kernel_names__begin(&names, true);
+	names.is_whole = names.is_hidden = true;
+	assert_true(resolve(&names, addresses, 100));
+	assert_int_equal(names.nr_read_again, 0);
+	kernel_names__clear(&names);
+	symbol_table__clear(&text);
 }
 
 /* Return: the number in a file below /proc/sys/net/core. Some need CAP_SYS_ADMIN. */
@@ -276,7 +348,7 @@ static void test_a_program_that_is_loaded_is_one_of_bpf(void **state __unused)
 		skip();
 	nr = bpf_code__functions(&addresses);
 	assert_true(nr > 0);
-	assert_return_code(kernel_lookup__add(lookup, &asked, addresses, nr), 0);
+	assert_return_code(kernel_lookup__add(lookup, &asked, addresses, nr, 0), 0);
 	for (size_t i = 0; i < asked.nr; i++) {
 		const char *name = symbol_table__name(&asked, &asked.symbols[i]);
 
@@ -297,6 +369,8 @@ int main(void)
 		cmocka_unit_test(test_the_kernel_has_the_functions_of_its_list),
 		cmocka_unit_test(test_neighbours_in_one_function_are_asked_once),
 		cmocka_unit_test(test_a_program_that_is_loaded_is_one_of_bpf),
+		cmocka_unit_test(test_questions_end_after_their_time),
+		cmocka_unit_test(test_the_list_is_read_when_questions_take_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,10 +110,11 @@ static bool is_in_last(const struct symbol_table *table, size_t nr_before, uint6
 }
 
 int kernel_lookup__add(struct kernel_lookup *lookup, struct symbol_table *table,
-		       const uint64_t *addresses, int nr)
+		       const uint64_t *addresses, int nr, uint64_t limit_ns)
 {
 	struct kernel_query *query = &lookup->skel->bss->query;
 	int fd = bpf_program__fd(lookup->skel->progs.on_lookup), err = 0;
+	uint64_t end_ns = clock_ns() + limit_ns;
 	size_t nr_before = table->nr;
 
 	capability__raise();
@@ -123,6 +124,10 @@ int kernel_lookup__add(struct kernel_lookup *lookup, struct symbol_table *table,
 
 		if (is_in_last(table, nr_before, addresses[i]))
 			continue;
+		if (limit_ns && clock_ns() >= end_ns) {
+			err = -ETIME;
+			break;
+		}
 		query->address = addresses[i];
 		if (bpf_prog_test_run_opts(fd, &opts)) {
 			err = -errno;

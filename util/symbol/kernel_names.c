@@ -15,6 +15,9 @@
 /* Each reading adds some megabytes to the table. */
 #define MAX_READ_AGAIN 16
 
+/* To read the list takes as long, or less. Only large modules need so much. */
+#define ASK_NS (100 * NSEC_PER_MSEC)
+
 void kernel_names__read(struct kernel_names *names)
 {
 	if (names->is_whole)
@@ -30,11 +33,12 @@ void kernel_names__begin(struct kernel_names *names, bool may_use_bpf)
 
 	if (nr >= 0)
 		names->lookup = kernel_lookup__new();
+	names->ask_ns = ASK_NS;
 	if (!names->lookup)
 		kernel_names__read(names);
 	else
-		(void)kernel_lookup__add(names->lookup, &names->table, addresses,
-					 nr); /* what fails is asked for again */
+		(void)kernel_lookup__add(names->lookup, &names->table, addresses, nr,
+					 0); /* what fails is asked for again */
 }
 
 void kernel_names__clear(struct kernel_names *names)
@@ -93,9 +97,9 @@ static void read_new_modules(struct kernel_names *names)
 		(void)kallsyms__read(&names->table, &is_hidden); /* what is there stays */
 }
 
-/* Return: 0 or -errno. */
+/* Return: 0; -errno: some were not asked for. */
 static int ask_for_unknown(struct kernel_names *names, const struct place_table *places,
-			   const int *numbers, int nr)
+			   const int *numbers, int nr, uint64_t limit_ns)
 {
 	uint64_t *addresses __cleanup(free_ptr) = calloc(nr, sizeof(*addresses));
 	int nr_unknown = 0, err;
@@ -108,29 +112,43 @@ static int ask_for_unknown(struct kernel_names *names, const struct place_table 
 		if (places->places[numbers[i]].function < 0)
 			addresses[nr_unknown++] = key->offset - key->is_return;
 	}
-	err = kernel_lookup__add(names->lookup, &names->table, addresses, nr_unknown);
+	err = kernel_lookup__add(names->lookup, &names->table, addresses, nr_unknown, limit_ns);
 	symbol_table__sort(&names->table);
 	return err;
+}
+
+static void read_list(struct kernel_names *names)
+{
+	if (names->is_whole)
+		read_new_modules(names);
+	else
+		kernel_names__read(names);
 }
 
 int kernel_names__resolve(struct kernel_names *names, struct place_table *places,
 			  const int *numbers, int nr)
 {
-	bool has_unknown;
+	uint64_t limit_ns = names->is_whole ? 0 : names->ask_ns;
+	bool has_unknown, is_asked = false;
 	int err;
 
 	symbol_table__sort(&names->table);
 	err = name_places(names, places, numbers, nr, &has_unknown);
 	if (err || !has_unknown)
 		return err;
-	if (names->lookup && !ask_for_unknown(names, places, numbers, nr))
-		return name_places(names, places, numbers, nr, &has_unknown);
-	if (names->is_whole)
-		read_new_modules(names);
-	else
-		kernel_names__read(names);
+	if (names->lookup) {
+		is_asked = !ask_for_unknown(names, places, numbers, nr, limit_ns);
+		err = name_places(names, places, numbers, nr, &has_unknown);
+	}
+	if (err || !has_unknown || is_asked)
+		return err;
+	read_list(names);
 	err = name_places(names, places, numbers, nr, &has_unknown);
-	if (has_unknown)
+	if (err || !has_unknown)
+		return err;
+	if (!names->lookup || ask_for_unknown(names, places, numbers, nr, 0)) {
 		warn_if_hidden(names);
-	return err;
+		return 0;
+	}
+	return name_places(names, places, numbers, nr, &has_unknown);
 }

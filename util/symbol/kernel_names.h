@@ -18,6 +18,7 @@ struct place_table;
 struct kernel_names {
 	struct symbol_table table;
 	struct kernel_lookup *lookup; /* NULL: the kernel cannot be asked by BPF */
+	uint64_t ask_ns;	      /* after that time the list is read instead */
 	bool is_whole;		      /* the list was read */
 	bool is_hidden;
 	bool has_warned; /* of that */
