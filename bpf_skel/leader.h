@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 28
+#define LEADER_LAYOUT 29
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,

@@ -59,6 +59,8 @@ struct reg_session {
 	 * Upper half: the number of the last one. One store changes both, so that none counts twice.
 	 */
 	__u64 passed;
+	__u32 holds_switches; /* the link of on_switch at switches */
+	__u32 pad;
 };
 
 enum pair_link { PAIR_LEAVE, PAIR_ENTER, NR_PAIR_LINKS }; /* in the order of attaching */
@@ -214,7 +216,7 @@ struct shared_event {
 
 #ifndef __bpf__
 static_assert(sizeof(struct reg_event) == 16 + MAX_SESSIONS / 8 + ATTR_KEY_SIZE, "shared layout");
-static_assert(sizeof(struct reg_session) == 48, "shared layout");
+static_assert(sizeof(struct reg_session) == 56, "shared layout");
 static_assert(sizeof(struct reg_pair) == 24 + MAX_SESSIONS / 8, "shared layout");
 static_assert(sizeof(struct registry) % 8 == 0, "mapped as whole words");
 static_assert(offsetof(struct registry, nr_reclaimed) == offsetof(struct registry, pad) + 4,

@@ -148,6 +148,39 @@ followed_alone() {
 	nothing_left
 }
 
+@test "followers lose nothing while the other session is stopped, and once it goes on" {
+	start_run other -v -a -e cs
+	kill -STOP $run_pid
+	followed_alone
+	pin=$(the_pin)
+	is_on_switch
+	refute grep -q "are served" "$T/other.err"
+	kill -CONT $run_pid
+	# It takes the link, and then needs no pin.
+	wait_for no_pins
+	go
+	task_ends
+	end $foreign_pid
+	followed_exactly one
+	end_run $run_pid INT 130
+	no_pins
+	nothing_left
+}
+
+@test "followers lose nothing while a session lives that only samples" {
+	background "$T/profile.out" perf profile --bpf-attr-map "$ATTR_MAP" -a -e page-faults -c 1000
+	profile=$!
+	wait_for is_listed $profile
+	followed_alone
+	the_pin
+	go
+	task_ends
+	end $foreign_pid
+	followed_exactly one
+	end_run $profile INT 0
+	nothing_left
+}
+
 @test "a CPU that was offline between two sessions is counted again" {
 	followed_alone
 	set_until_end /sys/devices/system/cpu/cpu1/online 0

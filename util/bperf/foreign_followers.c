@@ -188,7 +188,7 @@ static void set_end(struct bperf_leader *leader, __u64 until_ns)
 
 static __u64 end_of_service(const struct bperf_leader *leader)
 {
-	if (bperf_leader__has_sessions(leader))
+	if (leader_links__has_holder(leader))
 		return 0;
 	return clock_ns() + crash_point__setting(CRASH_SERVE_MS, SERVE_MS) * NSEC_PER_MSEC;
 }

@@ -319,8 +319,8 @@ void foreign_pins__make(struct bperf_leader *leader)
 			"followers of other implementations may stop counting: no lock to pin their link");
 		return;
 	}
-	/* If two sessions leave at a time, the later one is the last. */
-	if (!bperf_leader__has_sessions(leader) && foreign_followers__nr_followers(leader) > 0) {
+	/* If two sessions leave at a time, the later one finds no other holder. */
+	if (!leader_links__has_holder(leader) && foreign_followers__nr_followers(leader) > 0) {
 		foreign_followers__renew_end(leader);
 		capability__raise_files();
 		err = pin_all(leader);

@@ -3,17 +3,17 @@
 #define PERF_BPERF_FOREIGN_PINS_H
 
 /*
- * Pins of a leader without sessions for its foreign followers. Followers hold its maps, and so the perf
- * events, but those that came first do not hold the link at switches. The last session that leaves in
- * good order pins that link in the lock directory, with all other parts that no process holds. So the
- * next session finds the leader complete:
+ * Pins of a leader for its foreign followers. Followers hold its maps, and so the perf events, but those
+ * that came first do not hold the link at switches. The last session with that link that leaves in good
+ * order pins it in the lock directory. It pins all other parts that no process may hold, too, so the next
+ * session finds the leader complete:
  *
  *	PATH_lock/switch_ID		the link at switches, by whose id all names go
  *	PATH_lock/switch_ID_quiet	the link that the record names, _hotplug another one
  *	PATH_lock/switch_ID_prog2...	programs, by enum leader_prog
  *
- * No session lives while these pins exist: a session that joins the leader removes them. Pins of other
- * leaders are removed when no program uses their difference maps any more. A pinned leader serves for
+ * No living session holds the link while these pins exist: one that takes it removes them. Others may
+ * live: they sample, are stopped, or have not seen the followers yet. Pins of other leaders are removed when no program uses their difference maps any more. A pinned leader serves for
  * an hour (cpu_state.serve_until_ns), and another hour each time that a session looks at it.
  */
 
@@ -35,7 +35,7 @@ struct foreign_pin {
 void foreign_pins__name(__u32 link_id, char name[LEADER_PIN_NAME]);
 
 /**
- * foreign_pins__make() - pin a leader that this session was the last to leave, if it is followed
+ * foreign_pins__make() - pin a leader that this session has left, if it is followed and nobody else serves
  *
  * Takes the attr map's lock for that.
  */

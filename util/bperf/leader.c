@@ -210,18 +210,6 @@ void bperf_leader__set_mode(struct bperf_leader *leader, __u32 mode, bool on)
 		bperf_leader__set_cpu_mode(leader, cpu, mode, on);
 }
 
-bool bperf_leader__has_sessions(const struct bperf_leader *leader)
-{
-	for (int session = 0; session < MAX_SESSIONS; session++) {
-		const struct reg_session *entry = &leader->registry->session[session];
-		__u32 token = entry->token;
-
-		if (token && entry->pid && bpf_info__is_map_alive(token))
-			return true;
-	}
-	return false;
-}
-
 /* --- for other rooms --- */
 
 const struct registry *bperf_leader__registry(const struct bperf_leader *leader)

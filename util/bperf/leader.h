@@ -74,7 +74,4 @@ const __u64 *bperf_leader__seq(const struct bperf_leader *leader, int cpu);
 /** bperf_leader__is_serving() - whether foreign followers have been seen */
 bool bperf_leader__is_serving(const struct bperf_leader *leader);
 
-/** bperf_leader__has_sessions() - whether a registered session is alive */
-bool bperf_leader__has_sessions(const struct bperf_leader *leader);
-
 #endif

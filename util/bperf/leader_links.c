@@ -200,12 +200,30 @@ int leader_links__follow_switches(struct bperf_leader *leader)
 {
 	int err = hold_link(leader, SERVE_LINK_SWITCH);
 
-	return err == -ENOENT ? make_link(leader, SERVE_LINK_SWITCH) : err;
+	if (err == -ENOENT)
+		err = make_link(leader, SERVE_LINK_SWITCH);
+	if (leader->session >= 0)
+		leader->registry->session[leader->session].holds_switches = !err;
+	return err;
 }
 
 void leader_links__leave_switches(struct bperf_leader *leader)
 {
+	if (leader->session >= 0)
+		leader->registry->session[leader->session].holds_switches = 0;
 	close_fd(&leader->task_link_fds[SERVE_LINK_SWITCH]);
+}
+
+bool leader_links__has_holder(const struct bperf_leader *leader)
+{
+	for (int session = 0; session < MAX_SESSIONS; session++) {
+		const struct reg_session *entry = &leader->registry->session[session];
+		__u32 token = entry->token;
+
+		if (token && entry->pid && entry->holds_switches && bpf_info__is_map_alive(token))
+			return true;
+	}
+	return false;
 }
 
 /* Waits with the lock of tasks only, within the time of waiting for locks. */

@@ -42,6 +42,13 @@ int leader_links__follow_switches(struct bperf_leader *leader);
 void leader_links__leave_switches(struct bperf_leader *leader);
 
 /**
+ * leader_links__has_holder() - whether a living session holds the link at switches
+ *
+ * Sessions that sample never look for followers, and a session that is stopped cannot.
+ */
+bool leader_links__has_holder(const struct bperf_leader *leader);
+
+/**
  * leader_links__leave() - let go of all of them, but for the one at switches while followers need it
  * @ends: false: the session will count again, and keeps the links of tasks
  *

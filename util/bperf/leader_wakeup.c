@@ -4,6 +4,7 @@
 #include "util/bperf/attr_map.h"
 #include "util/bperf/diff_maps.h"
 #include "util/bperf/foreign_followers.h"
+#include "util/bperf/foreign_pins.h"
 #include "util/bperf/leader_events.h"
 #include "util/bperf/leader_internal.h"
 #include "util/bperf/session.h"
@@ -78,6 +79,8 @@ static int start_serving(struct bperf_leader *leader)
 	is_new = !leader->registry->is_serving;
 	if (foreign_followers__is_wanted(leader))
 		err = foreign_followers__serve(leader);
+	if (!err)
+		foreign_pins__repair(leader);
 	is_new &= leader->registry->is_serving;
 	(void)session__unlock(leader, false); /* leader_wakeup__handle() looks again */
 	if (is_new)

@@ -219,6 +219,7 @@ int registry__add_session(struct registry *reg, const struct registry_io *io,
 		to->pid = session->pid;
 		to->start_ns = session->start_ns;
 		to->nr_seen = to->passed = 0;
+		to->holds_switches = 0;
 		memcpy(to->comm, session->comm, sizeof(to->comm));
 		step(io, "session-written");
 		__atomic_store_n(&to->token, session->token, __ATOMIC_RELEASE);
