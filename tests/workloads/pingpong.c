@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong [-t] N [PROCS PROCS]: let two processes on one CPU (the first allowed) send one byte back
+ * pingpong [-t|-r] N [PROCS PROCS]: let two processes on one CPU (the first allowed) send one byte back
  * and forth N times. Each byte waits for the other process: 2 * N context switches, give or take a few
  * at start and end (fork, wait).
  * -t: print "ready" and the two pids. Then, for each line of standard input, play, and print the
  * nanoseconds that one switch takes, with its write and its read: the fewest in one of 15 equal parts of
  * the game, since a tick of the kernel costs as much as several switches. Before each game, a tenth of N
  * rounds warms up caches. The program ends with its input.
+ * -r: at the end, print on standard error the context switches of both since the start, by getrusage(): the
+ * last one of the second process may be missing.
  * PROCS: the cgroup.procs files of the cgroups that the two first move to.
  */
 #include "workload.h"
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static double now_ns(void)
@@ -84,9 +87,20 @@ static void answer(int to, int from)
 	_exit(0);
 }
 
+/* Return: the context switches of this process and of its children that have ended. */
+static long switches(void)
+{
+	struct rusage own, children;
+
+	if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
+		die("getrusage");
+	return own.ru_nvcsw + own.ru_nivcsw + children.ru_nvcsw + children.ru_nivcsw;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long n, timed = 0;
+	unsigned long n, timed = 0, reported = 0;
+	long before = switches();
 	int to[2], from[2];
 	cpu_set_t cpus;
 	char line[80];
@@ -96,8 +110,11 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "-t")) {
 		argc--, argv++;
 		timed = 1;
+	} else if (argc > 1 && !strcmp(argv[1], "-r")) {
+		argc--, argv++;
+		reported = 1;
 	}
-	usage_unless(argc == 2 || argc == 4, "[-t] N [PROCS PROCS]");
+	usage_unless(argc == 2 || argc == 4, "[-t|-r] N [PROCS PROCS]");
 	n = number(argc, argv, 1, 0);
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
 		die("sched_getaffinity");
@@ -131,5 +148,7 @@ int main(int argc, char **argv)
 	}
 	close(to[1]);
 	reap(pid);
+	if (reported)
+		fprintf(stderr, "%ld\n", switches() - before);
 	return 0;
 }
