@@ -142,7 +142,7 @@ enum task_link {
 	CGROUP_LINK_ATTACH,
 	CGROUP_LINK_SWITCH,
 	WATCH_LINK_MKDIR,  /* held by the sessions that count cgroups by pattern */
-	SERVE_LINK_SWITCH, /* on_switch, held by all sessions while followers are served */
+	SERVE_LINK_SWITCH, /* on_switch, held by the sessions that have seen followers */
 	NR_TASK_LINKS
 };
 

@@ -99,8 +99,8 @@ static __always_inline void end_serving(struct cpu_state *state)
 
 /*
  * Write the diffs for foreign followers, whose programs run right after this. One test run can
- * interrupt another, and must not see half of the other's work. A leader without sessions serves
- * until its time is over; the execution that finds this leaves zeros for all later readers.
+ * interrupt another, and must not see half of the other's work. A leader that no session serves
+ * for goes on until its time is over; the execution that finds this leaves zeros for all later readers.
  */
 static __always_inline void serve(struct cpu_state *state, __u32 cpu, bool at_switch)
 {

@@ -75,7 +75,8 @@ tracepoint_of() {
 }
 
 # followed_alone [STATUS [NAME=VALUE...]] : a session of page-faults, a follower `one` of $task, which came first; then the session
-# ends, with STATUS. $foreign_pid is the follower. Words are the environment of the session.
+# ends, with STATUS. $foreign_pid is the follower. Words are the environment of the session. Another session, which
+# writes to $others, can be the first to serve.
 followed_alone() {
 	background "$T/only.err" env "${@:2}" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -v -x, \
 		-o "$T/only.csv" -a -e page-faults
@@ -84,7 +85,7 @@ followed_alone() {
 	wait_for grep -q poll "/proc/$only/wchan"
 	task
 	foreign one follow $FAULTS $task
-	wait_for grep -q "are served" "$T/only.err"
+	wait_for grep -q "are served" "$T/only.err" ${others:+"$others"}
 	go
 	end_run $only INT "${1:-130}"
 }
@@ -167,17 +168,52 @@ followed_alone() {
 	nothing_left
 }
 
-@test "followers lose nothing while a session lives that only samples" {
-	background "$T/profile.out" perf profile --bpf-attr-map "$ATTR_MAP" -a -e page-faults -c 1000
+@test "a session that only samples serves followers, too" {
+	others=$T/profile.out
+	background "$others" perf profile -v --bpf-attr-map "$ATTR_MAP" -a -e page-faults -c 1000
 	profile=$!
 	wait_for is_listed $profile
 	followed_alone
-	the_pin
+	# It can have been late, and found the link pinned.
+	wait_for no_pins
+	is_on_switch
 	go
 	task_ends
 	end $foreign_pid
 	followed_exactly one
 	end_run $profile INT 0
+	nothing_left
+}
+
+@test "a session killed while it takes the place of the pins leaves nothing that serves without end" {
+	local status=0
+	followed_alone
+	PERF_TEST_KILL_AT=pins-replaced shared -a -e dummy true 2>"$T/killed.err" || status=$?
+	[ "$status" = 137 ]
+	no_pins
+	wait_for refute is_on_switch
+	go
+	task_ends
+	end $foreign_pid
+	nothing_left
+}
+
+@test "a session that gets no lock at its start leaves the leader pinned that it joined" {
+	local lock
+	followed_alone
+	background "$T/lock" flock "${ATTR_MAP}_lock/tasks" "$WORKLOADS/waiter"
+	lock=$!
+	wait_for grep -q ready "$T/lock"
+	PERF_TEST_LOCK_MS=300 shared -x, -o "$T/own.csv" -e page-faults -p $task true 2>"$T/own.err"
+	grep -q "counting with events of this session's own" "$T/own.err"
+	the_pin
+	is_on_switch
+	kill -KILL -- "-$lock"
+	go
+	task_ends
+	end $foreign_pid
+	followed_exactly one
+	perf bperf prune --bpf-attr-map "$ATTR_MAP"
 	nothing_left
 }
 

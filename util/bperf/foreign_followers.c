@@ -30,7 +30,7 @@
  */
 #define MAX_FOLLOWERS 30
 
-/* How long a leader serves without sessions after the last one looked at it. */
+/* How long a leader serves without a session that holds its link, after the last look at it. */
 #define SERVE_MS (60 * 60 * 1000ULL)
 
 /* A run of on_switch that interrupts another one leaves the end of serving to the next run on its CPU. */
@@ -186,26 +186,32 @@ static void set_end(struct bperf_leader *leader, __u64 until_ns)
 		__atomic_store_n(&leader->cpus[cpu].serve_until_ns, until_ns, __ATOMIC_SEQ_CST);
 }
 
-static __u64 end_of_service(const struct bperf_leader *leader)
+static __u64 end_without_holder(void)
 {
-	if (leader_links__has_holder(leader))
-		return 0;
 	return clock_ns() + crash_point__setting(CRASH_SERVE_MS, SERVE_MS) * NSEC_PER_MSEC;
 }
 
 void foreign_followers__renew_end(struct bperf_leader *leader)
 {
-	set_end(leader, end_of_service(leader));
+	set_end(leader, leader_links__has_holder(leader) ? 0 : end_without_holder());
 }
 
-/* Serve on all CPUs; drop what was counted while nothing was served. */
+/*
+ * Serve on all CPUs; drop what was counted while nothing was served. Where that begins, it has an end until the
+ * pins are gone, see foreign_pins__replace().
+ */
 static void serve_cpus(struct bperf_leader *leader)
 {
-	foreign_followers__renew_end(leader);
+	bool begins = false;
+
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++) {
-		if (!(leader->cpus[cpu].mode & MODE_SERVE))
-			forget_served(&leader->cpus[cpu]);
+		if (leader->cpus[cpu].mode & MODE_SERVE)
+			continue;
+		forget_served(&leader->cpus[cpu]);
+		begins = true;
 	}
+	if (begins)
+		set_end(leader, end_without_holder());
 	bperf_leader__set_mode(leader, MODE_SERVE, true);
 	for (int cpu = 0; cpu < leader->nr_cpus; cpu++)
 		leader->cpus[cpu].foreign_executions = 0;

@@ -33,7 +33,7 @@ void foreign_followers__look(struct bperf_leader *leader);
 bool foreign_followers__has_followers(struct bperf_leader *leader, int slot);
 int foreign_followers__nr_followers(struct bperf_leader *leader);
 
-/** foreign_followers__renew_end() - have all CPUs serve while sessions live, and else for an hour from now */
+/** foreign_followers__renew_end() - have all CPUs serve while a session does, and else for an hour from now */
 void foreign_followers__renew_end(struct bperf_leader *leader);
 
 /** foreign_followers__is_wanted() - whether there is something for foreign_followers__serve() to do */

@@ -9,6 +9,7 @@
 #include "util/bperf/identify.h"
 #include "util/bperf/leader.h"
 #include "util/bperf/leader_internal.h"
+#include "util/bperf/leader_links.h"
 #include "util/bperf/leader_parts.h"
 #include "util/bperf/leader_progs.h"
 #include "util/host/bpf_info.h"
@@ -30,6 +31,10 @@
 
 #define PREFIX	      "switch_"
 #define NAME_MAX_PART 48
+
+/* Looks for the lock at the end of a session, the first after so long, each other after twice the time: 25 ms. */
+#define LOCK_TRIES   8
+#define LOCK_WAIT_US 100
 
 void foreign_pins__name(__u32 link_id, char name[LEADER_PIN_NAME])
 {
@@ -223,13 +228,17 @@ void foreign_pins__remove_unused(struct attr_map *map, bool waits)
 		free(ids);
 }
 
-void foreign_pins__repair(struct bperf_leader *leader)
+void foreign_pins__replace(struct bperf_leader *leader)
 {
-	if (leader->session < 0 || leader->task_link_fds[SERVE_LINK_SWITCH] < 0)
+	if (!leader->registry->is_serving)
 		return;
-	capability__raise_files();
-	remove_pins(leader->attr_map, leader->registry->task_link_ids[SERVE_LINK_SWITCH]);
-	capability__lower_files();
+	if (leader->session >= 0 && leader->task_link_fds[SERVE_LINK_SWITCH] >= 0) {
+		capability__raise_files();
+		remove_pins(leader->attr_map, leader->registry->task_link_ids[SERVE_LINK_SWITCH]);
+		capability__lower_files();
+		crash_point__reach("pins-replaced");
+	}
+	foreign_followers__renew_end(leader);
 }
 
 static struct foreign_pin describe(__u32 id, const struct pin_users *pin)
@@ -306,28 +315,48 @@ static int pin_all(const struct bperf_leader *leader)
 	return err;
 }
 
+/* Also where the session may wait no more, or is to end: the lock is held for moments. */
+static int take_lock(struct attr_map *map)
+{
+	int err = attr_map__try_relock(map);
+
+	for (int i = 0; i < LOCK_TRIES && err == -EWOULDBLOCK; i++) {
+		usleep(LOCK_WAIT_US << i);
+		err = attr_map__try_relock(map);
+	}
+	return err;
+}
+
+static int make_pins(struct bperf_leader *leader)
+{
+	int err = 0;
+
+	/* If several leave at a time, the last one finds no other holder. */
+	leader_links__disown_switches(leader);
+	if (!leader->registry->is_serving || leader_links__has_holder(leader) ||
+	    !foreign_followers__nr_followers(leader))
+		return 0;
+	foreign_followers__renew_end(leader);
+	capability__raise_files();
+	err = pin_all(leader);
+	capability__lower_files();
+	return err;
+}
+
 void foreign_pins__make(struct bperf_leader *leader)
 {
 	struct attr_map *map = leader->attr_map;
-	int err = 0;
+	int err;
 
 	if (!leader->registry->is_serving || leader->task_link_fds[SERVE_LINK_SWITCH] < 0)
 		return;
 	foreign_followers__look(leader);
-	if (attr_map__relock(map)) {
-		pr_verbose(
-			"followers of other implementations may stop counting: no lock to pin their link");
-		return;
+	err = take_lock(map);
+	if (!err) {
+		err = make_pins(leader);
+		attr_map__unlock(map);
 	}
-	/* If two sessions leave at a time, the later one finds no other holder. */
-	if (!leader_links__has_holder(leader) && foreign_followers__nr_followers(leader) > 0) {
-		foreign_followers__renew_end(leader);
-		capability__raise_files();
-		err = pin_all(leader);
-		capability__lower_files();
-	}
-	attr_map__unlock(map);
-	if (err)
+	if (err && foreign_followers__nr_followers(leader))
 		pr_warn("followers of other implementations stop counting now: cannot pin their link in %s_lock: %s",
 			map->path, strerror(-err));
 }

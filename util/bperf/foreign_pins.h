@@ -13,8 +13,9 @@
  *	PATH_lock/switch_ID_prog2...	programs, by enum leader_prog
  *
  * No living session holds the link while these pins exist: one that takes it removes them. Others may
- * live: they sample, are stopped, or have not seen the followers yet. Pins of other leaders are removed when no program uses their difference maps any more. A pinned leader serves for
- * an hour (cpu_state.serve_until_ns), and another hour each time that a session looks at it.
+ * live: they are stopped, or have not seen the followers yet. Pins of other leaders are removed when no
+ * program uses their difference maps any more. A pinned leader serves for an hour
+ * (cpu_state.serve_until_ns), and another hour each time that a session looks at it.
  */
 
 #include <linux/types.h>
@@ -35,14 +36,19 @@ struct foreign_pin {
 void foreign_pins__name(__u32 link_id, char name[LEADER_PIN_NAME]);
 
 /**
- * foreign_pins__make() - pin a leader that this session has left, if it is followed and nobody else serves
+ * foreign_pins__make() - pin a leader that this session leaves, if it is followed and nobody else serves
  *
- * Takes the attr map's lock for that.
+ * Takes the attr map's lock for that. The session need not have left the registry: another session may hold
+ * the lock of tasks. It only must not serve any more. Warns if followers stop counting now.
  */
 void foreign_pins__make(struct bperf_leader *leader);
 
-/** foreign_pins__repair() - remove those of a leader that this session holds; the attr map must be locked */
-void foreign_pins__repair(struct bperf_leader *leader);
+/**
+ * foreign_pins__replace() - serve in place of pins, if this session holds the link, and renew the leader's end
+ *
+ * The attr map must be locked. The pins go first: those that a SIGKILL leaves here have an end.
+ */
+void foreign_pins__replace(struct bperf_leader *leader);
 
 /**
  * foreign_pins__remove_unused() - remove those of leaders that nobody follows

@@ -191,7 +191,9 @@ static int make_link(struct bperf_leader *leader, enum task_link link)
 		return fd;
 	leader->task_link_fds[link] = fd;
 	err = bpf_info__link_id(fd, &leader->registry->task_link_ids[link]);
-	if (!err)
+	if (err)
+		close_fd(&leader->task_link_fds[link]);
+	else
 		crash_point__reach("task-link-made");
 	return err;
 }
@@ -207,10 +209,15 @@ int leader_links__follow_switches(struct bperf_leader *leader)
 	return err;
 }
 
-void leader_links__leave_switches(struct bperf_leader *leader)
+void leader_links__disown_switches(struct bperf_leader *leader)
 {
 	if (leader->session >= 0)
 		leader->registry->session[leader->session].holds_switches = 0;
+}
+
+void leader_links__leave_switches(struct bperf_leader *leader)
+{
+	leader_links__disown_switches(leader);
 	close_fd(&leader->task_link_fds[SERVE_LINK_SWITCH]);
 }
 

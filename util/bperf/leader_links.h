@@ -34,17 +34,19 @@ int leader_links__make(struct bperf_leader *leader, enum link_kind kind);
 
 /**
  * leader_links__follow_switches() - have on_switch run at switches, while this session lives
+ * leader_links__disown_switches() - from now on others do not count on this session for that
  * leader_links__leave_switches() - no more
  *
  * Return: 0; -EEXIST: the session that held the link is just ending, try again; other -errno.
  */
 int leader_links__follow_switches(struct bperf_leader *leader);
+void leader_links__disown_switches(struct bperf_leader *leader);
 void leader_links__leave_switches(struct bperf_leader *leader);
 
 /**
  * leader_links__has_holder() - whether a living session holds the link at switches
  *
- * Sessions that sample never look for followers, and a session that is stopped cannot.
+ * One that is stopped may have been so before the first follower came.
  */
 bool leader_links__has_holder(const struct bperf_leader *leader);
 

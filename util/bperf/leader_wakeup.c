@@ -53,11 +53,6 @@ static int see_wakeups(int fd, struct wakeup_ring *ring)
 	return 0;
 }
 
-int leader_wakeup__see(struct bperf_leader *leader)
-{
-	return see_wakeups(leader_wakeup__fd(leader), &leader->wakeups);
-}
-
 int leader_wakeup__see_created(struct bperf_leader *leader)
 {
 	return see_wakeups(leader_wakeup__created_fd(leader), &leader->created);
@@ -80,7 +75,7 @@ static int start_serving(struct bperf_leader *leader)
 	if (foreign_followers__is_wanted(leader))
 		err = foreign_followers__serve(leader);
 	if (!err)
-		foreign_pins__repair(leader);
+		foreign_pins__replace(leader);
 	is_new &= leader->registry->is_serving;
 	(void)session__unlock(leader, false); /* leader_wakeup__handle() looks again */
 	if (is_new)
@@ -89,12 +84,17 @@ static int start_serving(struct bperf_leader *leader)
 	return err == -EEXIST ? -EWOULDBLOCK : err;
 }
 
+int leader_wakeup__serve(struct bperf_leader *leader)
+{
+	int err = see_wakeups(leader_wakeup__fd(leader), &leader->wakeups);
+
+	return err || !foreign_followers__is_wanted(leader) ? err : start_serving(leader);
+}
+
 int leader_wakeup__handle(struct bperf_leader *leader)
 {
-	int err = leader_wakeup__see(leader);
+	int err = leader_wakeup__serve(leader);
 
-	if (!err && foreign_followers__is_wanted(leader))
-		err = start_serving(leader);
 	if (err || !leader_events__needs_repair(leader))
 		return err;
 	err = attr_map__try_relock(leader->attr_map);

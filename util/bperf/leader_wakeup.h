@@ -16,15 +16,14 @@ int leader_wakeup__fd(const struct bperf_leader *leader);
 int leader_wakeup__created_fd(const struct bperf_leader *leader);
 
 /**
- * leader_wakeup__handle() - serve new followers and open events on CPUs that came online
+ * leader_wakeup__serve() - serve new followers
+ * leader_wakeup__handle() - the same, and open events on CPUs that came online
  *
  * Another session may have done so already. Tries the lock.
  * Return: 0; -EWOULDBLOCK: held, or not possible yet, call again soon; other -errno.
  */
+int leader_wakeup__serve(struct bperf_leader *leader);
 int leader_wakeup__handle(struct bperf_leader *leader);
-
-/** leader_wakeup__see() - make room for more wakeups, and handle none; 0 or -errno */
-int leader_wakeup__see(struct bperf_leader *leader);
 
 /** leader_wakeup__see_created() - make room for more wakeups about new cgroups; 0 or -errno */
 int leader_wakeup__see_created(struct bperf_leader *leader);

@@ -313,7 +313,7 @@ void session__repair(struct bperf_leader *leader)
 	forget_dead(leader, &io);
 	registry__repair(leader->registry, &io, leader->session);
 	foreign_followers__repair(leader);
-	foreign_pins__repair(leader);
+	foreign_pins__replace(leader);
 	leader_events__repair(leader);
 }
 
@@ -460,15 +460,13 @@ int session__leave_scopes(struct bperf_leader *leader)
 	return err;
 }
 
-int session__leave(struct bperf_leader *leader)
+static int leave(struct bperf_leader *leader)
 {
 	struct leader_opening opening = {.leader = leader};
 	const struct registry_io io = make_io(&opening);
 	bool has_left = false;
 	int err;
 
-	if (leader->session < 0)
-		return 0;
 	capability__raise();
 	err = leave_scopes(leader, true);
 	(void)note_dead(leader);
@@ -494,6 +492,16 @@ int session__leave(struct bperf_leader *leader)
 	attr_map__warn_protocol(leader->attr_map);
 	registry__remove(leader->registry, &io, leader->session);
 	leader->session = -1;
-	foreign_pins__make(leader);
 	return 0;
+}
+
+int session__leave(struct bperf_leader *leader)
+{
+	int err;
+
+	if (leader->session < 0)
+		return 0;
+	err = leave(leader);
+	foreign_pins__make(leader);
+	return err;
 }

@@ -4,6 +4,7 @@
 
 #include "util/bperf/attr_map.h"
 #include "util/bperf/foreign_followers.h"
+#include "util/bperf/foreign_pins.h"
 #include "util/bperf/foreign_watch.h"
 #include "util/bperf/late_cpus.h"
 #include "util/bperf/leader.h"
@@ -482,8 +483,12 @@ static void bperf__destroy(struct counter *self)
 	int err;
 
 	end_counting(bperf);
-	if (bperf->leader && !bperf->gives_up) {
+	if (bperf->leader && bperf->gives_up) {
+		foreign_pins__make(bperf->leader);
+	} else if (bperf->leader) {
 		leave_targets(bperf);
+		/* A follower that came just now: all others may be stopped. */
+		(void)leader_wakeup__serve(bperf->leader);
 		err = session__leave(bperf->leader);
 		if (err)
 			pr_verbose("the next session cleans up after this one: %s", strerror(-err));

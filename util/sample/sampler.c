@@ -586,7 +586,8 @@ void sampler__handle_wakeup(struct sampler *sampler)
 		return;
 	look_for_late(sampler);
 	capability__raise();
-	(void)leader_wakeup__see(sampler->leader); /* others also make room */
+	/* If the lock is held now, another session serves, or pins the leader at its end. */
+	(void)leader_wakeup__serve(sampler->leader);
 	/* The holder of the lock does it, or the next collection. */
 	apply_stale(sampler, sampler->failed, attr_map__try_lock_tasks);
 	capability__lower();
