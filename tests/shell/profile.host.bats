@@ -948,10 +948,11 @@ takers_are() {
 	mkfifo "$T/report"
 	exec {full}<>"$T/report"
 	timeout 1 dd if=/dev/zero bs=4096 count=1000 status=none >&"$full" || :
-	background "$T/err" bash -c 'exec perf profile --bpf-attr-map "$0" -a -e cpu-clock -F 1000 --timeout 200 >"$1"' \
+	background "$T/err" bash -c 'exec perf profile --bpf-attr-map "$0" -a -e cpu-clock -F 1000 >"$1"' \
 		"$ATTR_MAP" "$T/report"
 	report=$!
 	wait_for slots_are "0 1 1 1000000$(printf ' 1000000%.0s' $(seq 2 "$(nr_cpus)"))"
+	kill -INT "$report"
 	wait_for no_sessions
 	# It waits, and has not ended.
 	wait_for grep -q pipe "/proc/$report/wchan"
