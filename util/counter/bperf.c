@@ -487,8 +487,9 @@ static void bperf__destroy(struct counter *self)
 		foreign_pins__make(bperf->leader);
 	} else if (bperf->leader) {
 		leave_targets(bperf);
-		/* A follower that came just now: all others may be stopped. */
-		(void)leader_wakeup__serve(bperf->leader);
+		/* A follower came just now, and all others may be stopped. */
+		if (foreign_followers__is_wanted(bperf->leader))
+			(void)leader_wakeup__serve(bperf->leader);
 		err = session__leave(bperf->leader);
 		if (err)
 			pr_verbose("the next session cleans up after this one: %s", strerror(-err));
