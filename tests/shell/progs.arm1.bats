@@ -49,11 +49,17 @@ loop_costs() {
 }
 
 @test "levels and clocks of one program are told apart" {
-	loop_costs 1000 cycles,instructions,cycles:u,instructions:k,page-faults
-	is_equal "$(field cycles:u 1 "$T/out")" 0
-	is_equal "$(field page-faults 1 "$T/out")" 0
-	# The programs read one event after the other: measured 400 apart, two for each execution.
-	within "$(field instructions:k 1 "$T/out")" "$(field instructions 1 "$T/out")" 0.1
+	local n
+	for n in 1 2 3; do
+		loop_costs 1000 cycles,instructions,cycles:u,instructions:k,page-faults
+		is_equal "$(field cycles:u 1 "$T/out")" 0
+		is_equal "$(field page-faults 1 "$T/out")" 0
+		echo $(($(field instructions 1 "$T/out") - $(field instructions:k 1 "$T/out"))) | tr -d - >>"$T/apart"
+	done
+	cat "$T/apart"
+	# The programs read one event after the other: measured 400 apart, two for each execution. An interrupt between
+	# the two readings has some 5,000, so the least counts.
+	in_range "$(sort -n "$T/apart" | head -n 1)" 0 1000
 	# In an idle CPU time passes without instructions: executions that sleep have some.
 	prog_stat -b "$(id syscall)" -x, -o "$T/out" -e cpu-clock,instructions \
 		"$WORKLOADS/progrun" -f "$P/target_syscall" 20 1 2>"$T/err"
