@@ -27,7 +27,7 @@ setup() {
 	own_the_tasks
 	same_again -a --per-thread -e page-faults "$WORKLOADS/faults" 10
 	# Only threads that counted have rows: one runs all the time.
-	background /dev/null spin 1000000000000
+	background /dev/null "$WORKLOADS/spin" 1000000000000
 	same_again -a --per-thread -e cpu-clock --timeout 100
 }
 
