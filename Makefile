@@ -25,6 +25,15 @@ bashcompdir ?= $(datadir)/bash-completion/completions
 zshcompdir ?= $(datadir)/zsh/site-functions
 fishcompdir ?= $(datadir)/fish/vendor_completions.d
 
+# The fuzzers need clang's libFuzzer. A build for the sanitizers then uses clang, so that its objects are also theirs.
+HAVE_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	$(CLANG) -w -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null && echo 1)
+FUZZING :=
+ifeq ($(SANITIZE)-$(origin CC)-$(CROSS_COMPILE),1-file-)
+FUZZING := $(HAVE_FUZZER)
+CC := $(if $(FUZZING),$(CLANG),$(CC))
+endif
+
 TRIPLET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(firstword $(subst -, ,$(or $(TRIPLET),unknown)))
 O ?= build/$(ARCH)
@@ -109,7 +118,8 @@ ARCHIVES := $(if $(ARCHIVES),$(shell printf 'int main(void) { return 0; }\n' | $
 	$(ARCHIVES) -lm 2>/dev/null && echo '$(ARCHIVES)'))
 ALL_LIBS := $(or $(ARCHIVES),$(if $(BUILDS),$(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null || echo -lbpf -lelf -lz -ljson-c -lcap))) $(if $(HAVE_LIBIBERTY),-liberty) -lm
 ifeq ($(SANITIZE),1)
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZERS := -fsanitize=address,undefined$(if $(FUZZING),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer -DSANITIZED
 ALL_CFLAGS += $(SANITIZERS)
 ALL_LDFLAGS += $(SANITIZERS)
 # Append it also to an O of the command line, but only once: a make below this one gets our O.
@@ -136,8 +146,6 @@ endif
 SRCS := $(wildcard builtin-*.c util/*/*.c)
 SKELS := $(patsubst bpf_skel/%.bpf.c,$(O)/bpf_skel/%.skel.h,$(wildcard bpf_skel/*.bpf.c))
 OBJS := $(SRCS:%.c=$(O)/%.o)
-# Nothing that is fuzzed needs the commands and what runs them.
-FUZZ_OBJS := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out builtin-% util/run/% util/counter/%,$(SRCS)))
 UNITS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*.c))
 MANS := $(patsubst Documentation/perf%.txt,$(O)/man/$(NAME)%.1,$(wildcard Documentation/perf*.txt))
 METRICS := $(patsubst %,$(O)/%,$(wildcard metrics/*.json))
@@ -215,14 +223,12 @@ $(O)/%.inc: %.js
 	$(Q)mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
 
-$(O)/util/profile/flame_svg.o $(O)/fuzz/obj/util/profile/flame_svg.o: $(O)/util/profile/flame_graph.inc
+$(O)/util/profile/flame_svg.o: $(O)/util/profile/flame_graph.inc
 
 .SECONDARY:
 
 # From an archive the linker takes only what a test calls, which takes a fourth of the time.
 $(O)/tests/objs.a: $(OBJS)
-$(O)/fuzz/objs.a: $(FUZZ_OBJS)
-%/objs.a:
 	$(say) AR $@
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && $(CROSS_COMPILE)ar rcs $@ $^
@@ -292,31 +298,23 @@ export MAKE_STARTED := $(or $(MAKE_STARTED),$(shell date +%s))
 
 # The unit tests also run with the compiler's sanitizers, and the test of every output mode needs such a perf.
 test-built: all workloads unit
-	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 all unit)
-	$(Q)$(if $(HAVE_FUZZER),$(MAKE) --no-print-directory fuzzers)
+	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit $(if $(HAVE_FUZZER),fuzzers)
 	$(Q)O=$(O) scripts/test $(TESTS)
 
-# The fuzzers need objects of their own, with instrumentation of the code's branches.
 FUZZ_SECONDS ?= 60
-FUZZ_CFLAGS = $(filter-out -Werror $(FORTIFY),$(ALL_CFLAGS)) -gline-tables-only -fsanitize=fuzzer-no-link,address
-HAVE_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
-	$(CLANG) -w -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null && echo 1)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 
-$(O)/fuzz/obj/%.o: %.c $(O)/flags | $(SKELS)
+$(O)/fuzz/%: tests/fuzz/%.c $(O)/tests/objs.a
 	$(say) FUZZ $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(O)/tests/objs.a $(ALL_LIBS)
 
-$(O)/fuzz/%: tests/fuzz/%.c $(O)/fuzz/objs.a
-	$(say) FUZZ $@
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/fuzz/objs.a $(ALL_LIBS)
+fuzzers: $(if $(filter 1,$(SANITIZE)),$(FUZZERS))
+	$(Q)$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory SANITIZE=1 fuzzers)
 
-fuzzers: $(FUZZERS)
-
-# Fuzzing begins with tests/fuzz/NAME.corpus, an input a line. $(O)/fuzz/corpus keeps inputs that reach
-# new code and inputs that crash. A crash is a failure.
-fuzz: $(FUZZERS) ## feed generated input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
+# Fuzzing begins with tests/fuzz/NAME.corpus, an input a line. fuzz/corpus beside the fuzzers keeps inputs that
+# reach new code and inputs that crash. A crash is a failure.
+fuzz: fuzzers ## feed generated input to parsers, each for FUZZ_SECONDS (needs clang's libFuzzer)
 	$(Q)for fuzzer in $(FUZZERS); do \
 		O=$(O) scripts/fuzz $${fuzzer##*/} -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
 	done
@@ -376,4 +374,4 @@ deb: ## build Debian packages in $(O)/deb (needs debhelper)
 clean: ## remove all generated files (the cache of kernels for the tests stays)
 	$(Q)rm -rf build
 
--include $(FUZZ_OBJS:.o=.d) $(OBJS:.o=.d) $(O)/perf.d $(O)/tests/crash_point.d $(SKELS:.skel.h=.bpf.d) $(wildcard $(O)/tests/unit/*.d $(O)/drivers/*.d)
+-include $(OBJS:.o=.d) $(O)/perf.d $(O)/tests/crash_point.d $(SKELS:.skel.h=.bpf.d) $(wildcard $(O)/tests/unit/*.d $(O)/drivers/*.d $(O)/fuzz/*.d)

@@ -9,7 +9,7 @@ fuzz() {
 	local script=$BATS_TEST_DIRNAME/../../scripts/fuzz runs=$2
 	[ "${FULL:-}" ] || runs=$(($2 / 4))
 	[ -x "$script" ] || skip "no source tree here"
-	[ -x "$O/fuzz/$1" ] || skip_or_fail "no $O/fuzz/$1: clang has no libFuzzer, or make fuzzers was not run"
+	[ -x "$O-sanitize/fuzz/$1" ] || skip_or_fail "no $O-sanitize/fuzz/$1: clang has no libFuzzer, or make fuzzers was not run"
 	O=$O CORPUS=$BATS_TEST_TMPDIR/corpus "$script" "$1" -runs="$runs" -seed=1 -print_final_stats=1 \
 		>"$BATS_TEST_TMPDIR/log" 2>&1 3>&- || { tail -n 50 "$BATS_TEST_TMPDIR/log" >&2; return 1; }
 	# no fewer than asked for, and the corpus was understood

@@ -71,7 +71,7 @@ static int set_up(void **state)
 		"tree/z",
 		"tree/glob:x",
 		"tree/docker-" ID ".scope",
-		"tree/docker-" ID ".scope/init",
+		("tree/docker-" ID ".scope/init"),
 		"tree/libpod-conmon-" ID ".scope",
 		"tree/m",
 		"tree/m/" ID2,

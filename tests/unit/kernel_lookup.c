@@ -125,7 +125,7 @@ static int load_program(void)
 
 static struct kernel_lookup *new_lookup(void)
 {
-	int fd __cleanup(close_fd) = load_program();
+	int fd __cleanup(close_fd) __unused = load_program();
 	struct kernel_lookup *lookup = kernel_lookup__new();
 
 	assert_non_null(lookup);
@@ -297,7 +297,7 @@ static void test_the_list_is_read_when_questions_take_too_long(void **state __un
 	struct symbol_table text = {};
 	uint64_t *addresses __cleanup(free_ptr) = NULL;
 	bool is_hidden;
-	int fd __cleanup(close_fd) = load_program(), nr = 0;
+	int fd __cleanup(close_fd) __unused = load_program(), nr = 0;
 
 	assert_return_code(kallsyms__read(&text, &is_hidden), 0);
 	if (is_hidden)
@@ -339,7 +339,7 @@ static void test_a_program_that_is_loaded_is_one_of_bpf(void **state __unused)
 	struct kernel_lookup *lookup = new_lookup();
 	struct symbol_table asked = {};
 	uint64_t *addresses __cleanup(free_ptr) = NULL;
-	int fd __cleanup(close_fd) = load_program(), nr;
+	int fd __cleanup(close_fd) __unused = load_program(), nr;
 	bool is_found = false;
 
 	/* Else the kernel interprets programs, or does not list them. */

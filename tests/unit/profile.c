@@ -618,7 +618,7 @@ static void test_a_priority_that_nobody_saw_is_unknown(void **state __unused)
 #define MANY_FRAMES 20
 
 /* A key with 20 places has 144 bytes; 215 were measured with the rest. Arrays that double may need more. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 #define BYTES_EACH 600 /* and 256 MB of freed memory, which the sanitizer keeps */
 #else
 #define BYTES_EACH 300

@@ -258,7 +258,7 @@ static int install_filter(void)
 /* The address sanitizer reserves terabytes. */
 static int limit_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__
+#ifndef SANITIZED
 	return sandbox__limit(RLIMIT_AS, SANDBOX_MAX_BYTES);
 #else
 	return 0;
