@@ -15,7 +15,7 @@ sleepers() {
 	[ "$1" -lt 500 ] || own_the_tasks
 	background "$T/sleepers" "$WORKLOADS/sleepers" "$1"
 	sleepers=$!
-	wait_for grep -q ready "$T/sleepers"
+	wait_for has_text ready "$T/sleepers"
 }
 
 # warns_once FILE WHAT : that is all there is: what is full, and that the session counts by itself
@@ -92,7 +92,7 @@ END
 	# beside one that there is, it is the only one that is not counted
 	sleepers 1
 	shared -x, -o "$T/t.out" -e cs -t $sleepers,4194305 true 2>"$T/t.err"
-	[ "$(cat "$T/t.err")" = "perf stat: thread 4194305 has ended: not counted" ]
+	[ "$(<"$T/t.err")" = "perf stat: thread 4194305 has ended: not counted" ]
 	nothing_left
 }
 
@@ -318,7 +318,7 @@ faults_in() {
 	shared -x, -o "$T/joins.out" -e "${events%%,*}" "$WORKLOADS/faults" 300 2>"$T/joins.err"
 	is_silent "$T/joins.err"
 	refute perf bperf verify --bpf-attr-map "$ATTR_MAP" -e page-faults --time 10 2>"$T/verify.err"
-	[ "$(cat "$T/verify.err")" = "perf bperf: $text: nothing can be compared" ]
+	[ "$(<"$T/verify.err")" = "perf bperf: $text: nothing can be compared" ]
 	same_tables "$T/before"
 	finish full
 	nothing_left
@@ -367,50 +367,54 @@ prunes_nothing() {
 
 @test "a session counts privately when others have all sets of events, or all places for sessions" {
 	local names=(cs page-faults minor-faults major-faults migrations cpu-clock task-clock
-		alignment-faults emulation-faults) tids i e events runs=() options=()
-	sleepers 512
+		alignment-faults emulation-faults) tids i e events runs=() options=() nr sets
+	# The tables have room for 1,024 sessions. A thousand are started with FULL=1 only.
+	nr=${FULL:+9} nr=${nr:-5} sets=$((1 << nr))
+	[ "${FULL:-}" ] || export PERF_TEST_MAX_SESSIONS=$((2 * sets)) PERF_TEST_MAX_SETS=$((2 * sets))
+	sleepers $sets
 	read -r -a tids <<<"$(cd /proc/$sleepers/task && echo *)"
 	# each subset but the one with cs alone, which the kept run has
-	for ((i = 2; i < 512; i++)); do
+	for ((i = 2; i < sets; i++)); do
 		events=
-		for ((e = 0; e < 9; e++)); do
+		for ((e = 0; e < nr; e++)); do
 			[ $((i >> e & 1)) = 0 ] || events+=,${names[e]}
 		done
 		options[i]="-e ${events#,} -t ${tids[i]}"
 		start $i
 		[ $((i % 4)) != 3 ] || settle $i
 	done
-	wait_for has_sessions 511
+	wait_for has_sessions $((sets - 1))
 	tables >"$T/before"
 	shared -x, -o "$T/own.out" -e dummy,page-faults "$WORKLOADS/faults" 300 2>"$T/own.err"
-	warns_once "$T/own.err" "all sessions together would count more than 511 different sets of events"
+	warns_once "$T/own.err" "all sessions together would count more than $((sets - 1)) different sets of events"
 	faults_in "$T/own.out" 300 500
 	same_tables "$T/before"
-	for ((i = 512; i <= 1024; i++)); do
+	for ((i = sets; i <= 2 * sets; i++)); do
 		options[i]="-e cs -a"
-		[ $i != 1024 ] || options[i]="-e cgroup-switches -a"
+		[ $i != $((2 * sets)) ] || options[i]="-e cgroup-switches -a"
 		start $i
 		[ $((i % 4)) != 3 ] || settle $i
 	done
-	settle 1024
-	wait_for has_sessions 1024
+	settle $((2 * sets))
+	wait_for has_sessions $((2 * sets))
 	tables >"$T/before"
 	shared -r 2 -x, -o "$T/own.out" -e page-faults "$WORKLOADS/faults" 300 2>"$T/own.err"
-	warns_once "$T/own.err" "1024 sessions count already, the most there can be"
+	warns_once "$T/own.err" "$((2 * sets)) sessions count already, the most there can be"
 	faults_in "$T/own.out" 300 500
-	samples_itself "1024 sessions count already, the most there can be"
+	samples_itself "$((2 * sets)) sessions count already, the most there can be"
 	refused 1 perf bperf verify --bpf-attr-map "$ATTR_MAP" -e page-faults --time 10 \
-		<<<"perf bperf: 1024 sessions count already, the most there can be: nothing can be compared"
+		<<<"perf bperf: $((2 * sets)) sessions count already, the most there can be: nothing can be compared"
 	same_tables "$T/before"
 	# The place of a dead session is free, although it alone counted an event.
-	kill -KILL "${runs[1024]}"
-	wait "${runs[1024]}" || :
-	unset 'runs[1024]'
+	i=$((2 * sets))
+	kill -KILL "${runs[i]}"
+	wait "${runs[i]}" || :
+	unset "runs[$i]"
 	shared -a -e cs true 2>"$T/next.err"
 	clean "$T/next.err"
 	kill -INT "${runs[@]}"
 	wait "${runs[@]}" || :
-	# Some of a thousand that leave at once get no lock within a second. A session removes them for half a second.
+	# Some of many that leave at once get no lock within a second. A session removes them for half a second.
 	wait_for prunes_nothing
 	nothing_left
 }
@@ -453,7 +457,7 @@ prunes_nothing() {
 	background "$T/t.err" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/t.out" -e cs \
 		"$WORKLOADS/sleepers" 4000
 	new=$!
-	wait_for grep -q ready "$T/t.err"
+	wait_for has_text ready "$T/t.err"
 	end_run $new INT 130
 	cat "$T/t.err"
 	grep -qE '^perf stat: [0-9]+ switches or new tasks were missed: counts may be short$' "$T/t.err"

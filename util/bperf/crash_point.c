@@ -38,6 +38,8 @@ void crash_point__reach(const char *name)
 __u64 crash_point__setting(enum crash_setting setting, __u64 otherwise)
 {
 	static const char *const variables[] = {
+		[CRASH_MAX_SESSIONS] = "PERF_TEST_MAX_SESSIONS",
+		[CRASH_MAX_SETS] = "PERF_TEST_MAX_SETS",
 		[CRASH_MAX_TASKS] = "PERF_TEST_MAX_TASKS",
 		[CRASH_MAX_CGROUP_IDS] = "PERF_TEST_MAX_CGROUP_IDS",
 		[CRASH_READY_BYTES] = "PERF_TEST_READY_BYTES",

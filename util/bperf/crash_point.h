@@ -11,6 +11,8 @@
 
 /* Variables of the environment, each with a number. */
 enum crash_setting {
+	CRASH_MAX_SESSIONS, /* PERF_TEST_MAX_SESSIONS: that can be registered */
+	CRASH_MAX_SETS, /* PERF_TEST_MAX_SETS: of events; twice those that sessions have when they join */
 	CRASH_MAX_TASKS,      /* PERF_TEST_MAX_TASKS: entries of the map of tasks */
 	CRASH_MAX_CGROUP_IDS, /* PERF_TEST_MAX_CGROUP_IDS: cgroups that on_mkdir can file */
 	CRASH_READY_BYTES,    /* PERF_TEST_READY_BYTES: of sums for new cgroups */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/event_set.h"
 
+#include "util/bperf/crash_point.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -28,8 +30,14 @@ static bool is_same_set(const struct reg_set *set, const struct reg_set *want)
 	       !memcmp(set->is_switches, want->is_switches, want->nr);
 }
 
+int event_set__room(const struct scope_tables *c)
+{
+	return scope_tables__room(c, crash_point__setting(CRASH_MAX_SETS, MAX_SETS));
+}
+
 static int intern_set(struct scope_tables *c, const struct reg_set *want)
 {
+	const int room = event_set__room(c);
 	int free_set = -1;
 
 	if (!want->nr)
@@ -40,11 +48,11 @@ static int intern_set(struct scope_tables *c, const struct reg_set *want)
 	}
 	/* A program that is just looking can still read a set that no scope set uses. So take empty sets
 	 * first, and rewrite none of which anything is in use. */
-	for (int i = 1; i < scope_tables__room(c, MAX_SETS) && free_set < 0; i++) {
+	for (int i = 1; i < room && free_set < 0; i++) {
 		if (!c->set[i].nr)
 			free_set = i;
 	}
-	for (int i = 1; i < scope_tables__room(c, MAX_SETS) && free_set < 0; i++) {
+	for (int i = 1; i < room && free_set < 0; i++) {
 		if (!is_set_used(c, i))
 			free_set = i;
 	}

@@ -6,6 +6,9 @@
 
 #include "util/bperf/scope_tables.h"
 
+/** event_set__room() - return the number below which sets are made; a table has MAX_SETS, and a test may allow fewer */
+int event_set__room(const struct scope_tables *c);
+
 /**
  * event_set__add() - the set of events, made if there is none like it
  * @slots: ascending

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bperf/registry.h"
 
+#include "util/bperf/crash_point.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -208,10 +210,17 @@ void registry__repair(struct registry *reg, const struct registry_io *io, int se
 
 /* --- sessions --- */
 
+int registry__max_sessions(void)
+{
+	return crash_point__setting(CRASH_MAX_SESSIONS, MAX_SESSIONS);
+}
+
 int registry__add_session(struct registry *reg, const struct registry_io *io,
 			  const struct reg_session *session)
 {
-	for (int i = 0; i < MAX_SESSIONS; i++) {
+	const int max = registry__max_sessions();
+
+	for (int i = 0; i < max; i++) {
 		struct reg_session *to = &reg->session[i];
 
 		if (to->token)

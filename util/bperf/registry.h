@@ -92,10 +92,13 @@ bool registry__forget_some(struct registry *reg, const struct registry_io *io, i
  */
 void registry__repair(struct registry *reg, const struct registry_io *io, int self);
 
+/** registry__max_sessions() - return how many can be registered: MAX_SESSIONS, or fewer in a test */
+int registry__max_sessions(void);
+
 /**
  * registry__add_session() - register a session, under the lock
  *
- * Return: its number, or -ENOSPC when MAX_SESSIONS are registered.
+ * Return: its number, or -ENOSPC when registry__max_sessions() are registered.
  */
 int registry__add_session(struct registry *reg, const struct registry_io *io,
 			  const struct reg_session *session);

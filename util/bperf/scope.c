@@ -51,7 +51,7 @@ char *scope__why_full(const struct bperf_leader *leader, enum scope_set_kind kin
 				      "different sets of sessions that count a cgroup"},
 				     FOR_JOINING(MAX_SCOPE_SETS) - 1},
 		[FULL_SETS] = {{"different sets of events", "different sets of events"},
-			       FOR_JOINING(MAX_SETS) - 1},
+			       event_set__room(&leader->scope_sets) - 1},
 		[FULL_CELLS] = {{"sums of events (an event of a set of sessions is one)",
 				 "sums of events (an event of a cgroup is one)"},
 				FOR_JOINING(MAX_CELLS)},

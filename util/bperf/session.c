@@ -234,7 +234,8 @@ static int register_session(struct bperf_leader *leader)
 
 char *session__why_full(void)
 {
-	return xasprintf("%d sessions count already, the most there can be", MAX_SESSIONS);
+	return xasprintf("%d sessions count already, the most there can be",
+			 registry__max_sessions());
 }
 
 /* Find and map the leader without the lock. Return: NULL if there is none, or none is visible. */
