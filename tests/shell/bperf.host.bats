@@ -22,7 +22,7 @@ start_run() {
 	shift
 	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, "$@" -- \
 		"$WORKLOADS/waiter"
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 }
 
 # end_run SIGNAL PID : and wait for its end; its status is $ended
@@ -141,7 +141,7 @@ nothing_of_series() {
 		--bpf-attr-map "$ATTR_MAP" -a -e cs touch "$BATS_TEST_TMPDIR/started"
 	local perf=$! child
 	wait_for grep -q "^stopped at session-added" "$BATS_TEST_TMPDIR/out"
-	child=$(cat "/proc/$perf/task/$perf/children")
+	child=$(<"/proc/$perf/task/$perf/children")
 	[ -n "$child" ]
 	end_run KILL $perf
 	gone() { [ ! -e "/proc/${child% }" ]; }
@@ -160,7 +160,7 @@ nothing_of_series() {
 	end_run INT $perf
 	exec 9<&-
 	[ "$ended" = 130 ]
-	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "perf stat: ended by SIGINT before counting began" ]
+	[ "$(<"$BATS_TEST_TMPDIR/out")" = "perf stat: ended by SIGINT before counting began" ]
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
 }
 
@@ -219,7 +219,7 @@ holds_nothing() {
 		-r 3 -x, -e page-faults --pre "echo begins" true
 	perf=$!
 	# In the second repeat it has all of them open.
-	wait_for grep -qx "stopped at scope-set-written" "$out"
+	wait_for has_line "stopped at scope-set-written" "$out"
 	kill -CONT $perf
 	wait_for eval '[ "$(grep -cx "stopped at scope-set-written" "$out")" = 2 ]'
 	[ "$(grep -cx begins "$out")" = 2 ]
@@ -245,7 +245,7 @@ holds_nothing() {
 	local out=$BATS_TEST_TMPDIR/out
 	shared -x, -o /dev/null -e dummy true
 	background "$out" flock "${ATTR_MAP}_lock" "$WORKLOADS/waiter"
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	# The first repeat ends the holder.
 	# shellcheck disable=SC2016 # the inner shell's
 	PERF_TEST_LOCK_MS=100 shared -r 2 -a -x, -o "$out.csv" -e page-faults bash -c '
@@ -268,7 +268,7 @@ holds_nothing() {
 		background "$out" env PERF_TEST_LOCK_MS=300000 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
 			$target -o "$out.counts" -e page-faults "$WORKLOADS/waiter" 5
 		perf=$!
-		wait_for grep -q ready "$out"
+		wait_for has_text ready "$out"
 		exec 9<"${ATTR_MAP}_lock"
 		flock 9
 		kill -INT "$perf"
@@ -327,7 +327,7 @@ controlled() {
 	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -D -1 -a -x, "$@" \
 		--control "fifo:$ctl,$ack" -- "$WORKLOADS/waiter"
 	controlled_pid=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	exec 5<>"$ctl" 6<>"$ack"
 }
 
@@ -477,16 +477,16 @@ has_more() {
 	local T=$BATS_TEST_TMPDIR old lines
 	background "$T/old" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -I 100 -e cs
 	old=$!
-	wait_for grep -q ',cs,' "$T/old"
+	wait_for has_text ',cs,' "$T/old"
 	rm -r "${ATTR_MAP}_lock/tasks"
 	shared -a -x, -o "$T/new" -e cs true 2>"$T/err"
-	[ "$(cat "$T/err")" = "perf stat: ${ATTR_MAP}_lock/tasks was removed while others count: this session does not share with them" ]
+	[ "$(<"$T/err")" = "perf stat: ${ATTR_MAP}_lock/tasks was removed while others count: this session does not share with them" ]
 	[ "$(field cs 1 "$T/new")" -gt 0 ]
 	# The older one counts on, and the next ones share with the newer.
 	lines=$(wc -l <"$T/old")
 	wait_for has_more "$T/old" "$lines"
 	background "$T/next" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -x, -I 100 -e cs
-	wait_for grep -q ',cs,' "$T/next"
+	wait_for has_text ',cs,' "$T/next"
 	shared -a -x, -e cs true >"$T/third" 2>&1
 	[ "$(wc -l <"$T/third")" = 1 ]
 	kill -INT "$!" "$old"

@@ -36,7 +36,7 @@ run_in_background() {
 	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, "$@" -- \
 		"$WORKLOADS/waiter"
 	run=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 }
 
 # leader_map NAME : the id of a map of the leader
@@ -129,7 +129,7 @@ announce() {
 	background "$T/other" perf stat --bpf-counters --bpf-attr-map "${ATTR_MAP}b" -a -e faults -- \
 		"$WORKLOADS/waiter"
 	other=$!
-	wait_for grep -q ready "$T/other"
+	wait_for has_text ready "$T/other"
 	read -r link reading < <(ATTR_MAP=${ATTR_MAP}b; our_objects >"$T/objects"
 		echo "$(sed -n 's/^link //p' "$T/objects") $(leader_map readings)")
 	announce 4 "$link" "$reading"

@@ -115,7 +115,7 @@ start() {
 }
 
 is_waiting() {
-	[ "$(cat "/proc/$run/comm")" = perf ] && grep -q poll "/proc/$run/wchan"
+	[ "$(<"/proc/$run/comm")" = perf ] && grep -q poll "/proc/$run/wchan"
 }
 
 @test "no capability is in effect while a session counts, and it leaves in order" {
@@ -161,7 +161,7 @@ is_waiting() {
 	local caps=+bpf,+perfmon,+sys_admin waiter first
 	background "$T/waiter" setpriv --reuid $nobody --regid $nobody --clear-groups "$mine/waiter"
 	waiter=$!
-	wait_for grep -q ready "$T/waiter"
+	wait_for has_text ready "$T/waiter"
 	start "$T/a" $caps -p $waiter -e page-faults
 	first=$run
 	start "$T/b" $caps -p $waiter -e page-faults,cs
@@ -203,7 +203,7 @@ is_waiting() {
 	chmod 600 "$mine/roots"
 	fails_with 1 "perf stat: cannot create the output file '$mine/roots': Permission denied" \
 		as_nobody "$mine/perf" stat -o "$mine/roots" -e dummy true
-	[ "$(cat "$mine/roots")" = secret ]
+	[ "$(<"$mine/roots")" = secret ]
 	# what the environment says about where things are is the user's, who has no such privileges
 	fails_with 1 "perf stat: cannot share events through '/tmp/none': not on a BPF file system (--bpf-attr-map takes a path on a BPF file system, e.g. /sys/fs/bpf/NAME)" \
 		as_nobody env BPF_PATH="$mine" "$mine/perf" stat --bpf-counters --bpf-attr-map /tmp/none -a true

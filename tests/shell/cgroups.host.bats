@@ -50,7 +50,7 @@ spins() {
 		[ "$(list ",$name/a")" = "/ $name/a" ]
 		is_silent "$T/err"
 		[ "$(list "$name/a,$name/none")" = "$name/a" ]
-		[ "$(cat "$T/err")" = "perf stat: no access to cgroup $top/none: No such file or directory: skipped" ]
+		[ "$(<"$T/err")" = "perf stat: no access to cgroup $top/none: No such file or directory: skipped" ]
 	done
 	wait_for no_leader
 }
@@ -293,7 +293,7 @@ sums() {
 	local step watches
 	start_run watches -a -e cpu-clock -I 100 --for-each-cgroup "glob:$name/p/n*,$name"
 	watches=$run_pid
-	wait_for grep -q cpu-clock "$T/watches.csv"
+	wait_for has_text cpu-clock "$T/watches.csv"
 	# It looks at no new cgroup while others come.
 	kill -STOP "$watches"
 	for step in pool-entry-widened epoch-begun pool-entry-replaced merge-begun merge-decided; do
@@ -432,7 +432,7 @@ counts_in() {
 	done
 	prlimit --pid "$fails" --nofile=$((least + 1)):
 	mkdir "$top/n"
-	wait_for grep -q 'places for new cgroups are missing: Too many open files' "$T/fails.err"
+	wait_for has_text 'places for new cgroups are missing: Too many open files' "$T/fails.err"
 	counts_in "$name/n"
 	prlimit --pid "$fails" --nofile=1024:
 	end_run "$fails" INT 130

@@ -59,7 +59,7 @@ seize() {
 	background "$T/spins" bash -c "echo \$\$ >$top/cgroup.procs && exec $WORKLOADS/spinfor 1000"
 	background "$T/busy" "$WORKLOADS/leader_busy" "$ATTR_MAP"
 	busy=$!
-	wait_for grep -qx busy "$T/busy"
+	wait_for has_line busy "$T/busy"
 }
 
 # read_later : the run, which is stopped, goes on for two intervals in which no CPU answers, for another one,
@@ -148,7 +148,7 @@ read_later() {
 		bash "$top" "$mount" "$ATTR_MAP" "$T/out" "$WORKLOADS/faults" 2>"$T/err"
 	end_witness
 	[ "$(names "$T/out")" = "b /" ]
-	[ "$(cat "$T/err")" = "perf stat: no access to cgroup $mount/..: No such file or directory: skipped" ]
+	[ "$(<"$T/err")" = "perf stat: no access to cgroup $mount/..: No such file or directory: skipped" ]
 	# The faults of perf itself, which is also there, come on top.
 	explained 3000 4000 cgroup "$top/a" < <(value page-faults / "$T/out")
 	wait_for no_leader
@@ -407,7 +407,7 @@ attrs() {
 	local rows
 	rows=$(grep -c w1 "$T/run.csv")
 	wait_for has_more_rows "$rows"
-	[ "$(cat "$T/run")" = "perf stat: new cgroups cannot be counted for now: Too many open files: raise the limit with ulimit -n" ]
+	[ "$(<"$T/run")" = "perf stat: new cgroups cannot be counted for now: Too many open files: raise the limit with ulimit -n" ]
 	prlimit --pid $! --nofile=1024:
 	: >"$T/go"
 	local status=0

@@ -60,7 +60,7 @@ setup() {
 		"$ATTR_MAP" >"$PERF_CONFIG"
 	background "$T/out" perf stat -a -x, -e 'cs,page-faults,page-faults:u,{dummy,cs}' -- \
 		"$WORKLOADS/waiter"
-	wait_for grep -q ready "$T/out"
+	wait_for has_text ready "$T/out"
 	perf bperf list >"$T/list"
 	cat "$T/list"
 	grep -q '^context-switches  ' "$T/list"

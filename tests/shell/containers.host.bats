@@ -70,7 +70,7 @@ elsewhere() {
 	background "$T/out" perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, -e page-faults -- \
 		"$WORKLOADS/waiter"
 	local run=$!
-	wait_for grep -q ready "$T/out"
+	wait_for has_text ready "$T/out"
 	perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, --log-fd 4 -e page-faults \
 		sh -c "perf bperf list --bpf-attr-map $T/bpf/map >$T/list; $WORKLOADS/faults 500" 4>"$T/second"
 	at_least "$(field page-faults 1 "$T/second")" 500
@@ -86,7 +86,7 @@ elsewhere() {
 	mount -t bpf bpf "$T/bpf"
 	background "$T/out" unshare -m perf stat --bpf-counters --bpf-attr-map "$T/bpf/map" -a -x, \
 		-e page-faults -- "$WORKLOADS/waiter"
-	wait_for grep -q ready "$T/out"
+	wait_for has_text ready "$T/out"
 	unshare -m perf bperf list --bpf-attr-map "$T/bpf/map" >"$T/list"
 	[ "$(tail -n 1 "$T/list")" = "1 session shares $(nproc) perf events for 1 event" ]
 }
@@ -109,7 +109,7 @@ elsewhere() {
 	# makes the lock
 	shared -x, -o /dev/null -e dummy true
 	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "${ATTR_MAP}_lock"
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 	unshare -p -f --mount-proc perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" \
 		-e page-faults:u "$WORKLOADS/faults" 700 2>"$T/err"
 	diff - "$T/err" <<<"perf stat: ${ATTR_MAP}_lock is held by a process that cannot be seen from here: counting with events of this session's own"

@@ -259,7 +259,7 @@ fails_at() {
 @test "each failure of perf bperf has one line" {
 	local list="perf bperf list --bpf-attr-map $ATTR_MAP" prune="perf bperf prune --bpf-attr-map $ATTR_MAP" call
 	background "$BATS_TEST_TMPDIR/run" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs -- "$WORKLOADS/waiter"
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/run"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/run"
 	for call in BPF_LINK_GET_FD_BY_ID BPF_PROG_GET_FD_BY_ID BPF_MAP_GET_FD_BY_ID; do
 		# Both look without the lock first, and again with it.
 		# shellcheck disable=SC2086 # words
@@ -289,7 +289,7 @@ fails_at() {
 @test "an event that cannot join the shared ones is named in one line" {
 	local -a faults=(perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e page-faults true)
 	background "$BATS_TEST_TMPDIR/run" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs -- "$WORKLOADS/waiter"
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/run"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/run"
 	fails_at BPF_MAP_UPDATE_ELEM "perf stat: cannot share 'page-faults'" "${faults[@]}"
 	# the third lock is that of the new event
 	failing flock:error=EIO:when=3 "${faults[@]}"

@@ -39,7 +39,7 @@ entry_link() {
 	task=$run_pid
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
-	wait_for grep -q "another leader stopped its event" "$T/long.err" "$T/task.err"
+	wait_for has_text "another leader stopped its event" "$T/long.err" "$T/task.err"
 	"$WORKLOADS/faults" 1000
 	perf stat --bpf-attr-map "$ATTR_MAP" -x, -o "$T/out" -e page-faults,page-faults:b \
 		"$WORKLOADS/faults" 500
@@ -66,7 +66,7 @@ entry_link() {
 	[ "$(field page-faults 1 "$T/out")" = "$(field page-faults:b 1 "$T/out")" ]
 	# New followers follow us.
 	foreign all follow $FAULTS
-	wait_for grep -q "are served" "$T/long.err"
+	wait_for has_text "are served" "$T/long.err"
 	"$WORKLOADS/faults" 1000
 	end "$foreign_pid"
 	in_range "$(sums all | cut -d ' ' -f 1)" "$n" $((n + 2000))	# a wait (measured: 244)
@@ -87,7 +87,7 @@ entry_link() {
 	sh=$!
 	foreign one follow $FAULTS $sh
 	start_run task -p $sh -e page-faults,cs
-	wait_for grep -q "are served" "$T/long.err"
+	wait_for has_text "are served" "$T/long.err"
 	is_on_switch
 	echo go >"$T/pipe"
 	wait $sh
@@ -113,7 +113,7 @@ entry_link() {
 	first=$run_pid
 	foreign all follow $FAULTS
 	# The program is on the switch before it serves.
-	wait_for grep -q "are served" "$T/other.err" "$T/first.err"
+	wait_for has_text "are served" "$T/other.err" "$T/first.err"
 	end_run "$first" INT 130
 	"$WORKLOADS/faults" 1000
 	shared -x, -o "$T/out" -a -e dummy true
@@ -131,7 +131,7 @@ entry_link() {
 	start_run one -v -a -e page-faults
 	start_run two -v -a -e page-faults
 	foreign all follow $FAULTS
-	wait_for grep -q "are served" "$T/one.err" "$T/two.err"
+	wait_for has_text "are served" "$T/one.err" "$T/two.err"
 	victim=${jobs_started[0]}
 	grep -q "are served" "$T/one.err" || victim=${jobs_started[1]}
 	kill -KILL "$victim"
@@ -155,7 +155,7 @@ entry_link() {
 		end "$lead"
 		start_run own$size -v -a -e page-faults
 		foreign all$size follow $FAULTS
-		wait_for grep -q "are served" "$T/own$size.err"
+		wait_for has_text "are served" "$T/own$size.err"
 		"$WORKLOADS/faults" 500
 		end "$foreign_pid"
 		in_range "$(sums all$size | cut -d ' ' -f 1)" "$n" $((n + 2000))	# a wait (measured: 238 to 418)
@@ -191,7 +191,7 @@ is_served_again() {
 	n=$(faults 1000)
 	start_run first -v -a -e cs
 	foreign other follow 1 3
-	wait_for grep -q "are served" "$T/first.err"
+	wait_for has_text "are served" "$T/first.err"
 	start_run second -a -e page-faults
 	foreign all follow $FAULTS
 	"$WORKLOADS/faults" 1000
@@ -222,7 +222,7 @@ was_killed_at() {
 		start_run other -v -a -e page-faults
 		killed_session $step -a -e page-faults
 		wait_for is_listed "$killed"
-		wait_for grep -q poll "/proc/$killed/wchan"
+		wait_for has_text poll "/proc/$killed/wchan"
 		foreign $step follow $FAULTS
 		was_killed_at $step
 		wait_for is_on_switch
@@ -239,7 +239,7 @@ was_killed_at() {
 	n=$(faults 1000)
 	start_run long -v -a -e page-faults
 	foreign all follow $FAULTS
-	wait_for grep -q "are served" "$T/long.err"
+	wait_for has_text "are served" "$T/long.err"
 	killed_session followers-seen -a -e dummy true
 	was_killed_at followers-seen
 	"$WORKLOADS/faults" 1000

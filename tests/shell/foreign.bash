@@ -16,7 +16,7 @@ foreign() {
 	shift
 	background "$T/$name" "$FOREIGN" "$1" "$ATTR_MAP" "${@:2}"
 	foreign_pid=$!
-	wait_for grep -q ready "$T/$name"
+	wait_for has_text ready "$T/$name"
 }
 
 # sums NAME : print a follower's last line: COUNTER ENABLED RUNNING

@@ -71,7 +71,7 @@ teardown() {
 	trace
 	foreign all follow $FAULTS
 	# The session that looks first serves.
-	wait_for grep -q "are served" "$T/tasks.err" "$T/long.err"
+	wait_for has_text "are served" "$T/tasks.err" "$T/long.err"
 	shared -x, -o "$T/out" -a -e cs,dummy true
 	n=$(nr_programs)
 	end "$foreign_pid"
@@ -102,7 +102,7 @@ is_stopped() {
 	local step stopped
 	start_run long -v -a -e page-faults
 	foreign all follow $FAULTS
-	wait_for grep -q "are served" "$T/long.err"
+	wait_for has_text "are served" "$T/long.err"
 	for step in followers-seen followers-served; do
 		background "$T/stopped.err" env PERF_TEST_STOP_AT=$step perf stat --bpf-counters \
 			--bpf-attr-map "$ATTR_MAP" -o "$T/stopped.csv" -a -e cs true
@@ -126,7 +126,7 @@ is_stopped() {
 	local n locks outside under programs
 	start_run only -v -a -e page-faults
 	foreign all follow $FAULTS
-	wait_for grep -q "are served" "$T/only.err"
+	wait_for has_text "are served" "$T/only.err"
 	end_run "$run_pid" INT 130
 	rm "${ATTR_MAP}_lock/switch_"*_*
 	n=$(nr_programs)
@@ -155,7 +155,7 @@ is_stopped() {
 		-p $$ -e page-faults
 	task=$!
 	# It counts: another program than the one that followers find is at switches for it.
-	wait_for grep -q poll "/proc/$task/wchan"
+	wait_for has_text poll "/proc/$task/wchan"
 	end "$foreign_pid"
 	end_run "$task" INT 130
 	end_trace

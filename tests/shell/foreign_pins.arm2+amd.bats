@@ -40,7 +40,7 @@ task() {
 	perf stat -i -x, -o "$T/plain.csv" -e page-faults -p $task 3>&- &
 	plain=$!
 	jobs_started+=("$plain")
-	wait_for grep -q poll "/proc/$plain/wchan"
+	wait_for has_text poll "/proc/$plain/wchan"
 }
 
 go() {
@@ -82,10 +82,10 @@ followed_alone() {
 		-o "$T/only.csv" -a -e page-faults
 	only=$!
 	wait_for is_listed $only
-	wait_for grep -q poll "/proc/$only/wchan"
+	wait_for has_text poll "/proc/$only/wchan"
 	task
 	foreign one follow $FAULTS $task
-	wait_for grep -q "are served" "$T/only.err" ${others:+"$others"}
+	wait_for has_text "are served" "$T/only.err" ${others:+"$others"}
 	go
 	end_run $only INT "${1:-130}"
 }
@@ -134,7 +134,7 @@ followed_alone() {
 	start_run first -v -p $task -e page-faults,cs
 	first=$run_pid
 	foreign one follow $FAULTS $task
-	wait_for grep -q "are served" "$T/first.err"
+	wait_for has_text "are served" "$T/first.err"
 	start_run second -p $task -e page-faults
 	start_run third -a -e page-faults
 	go
@@ -203,7 +203,7 @@ followed_alone() {
 	followed_alone
 	background "$T/lock" flock "${ATTR_MAP}_lock/tasks" "$WORKLOADS/waiter"
 	lock=$!
-	wait_for grep -q ready "$T/lock"
+	wait_for has_text ready "$T/lock"
 	PERF_TEST_LOCK_MS=300 shared -x, -o "$T/own.csv" -e page-faults -p $task true 2>"$T/own.err"
 	grep -q "counting with events of this session's own" "$T/own.err"
 	the_pin
@@ -270,7 +270,7 @@ followed_alone() {
 	quiet=$(entry_link)
 	foreign first follow $FAULTS
 	first=$foreign_pid
-	wait_for grep -q "are served" "$T/only.err"
+	wait_for has_text "are served" "$T/only.err"
 	[ "$(tracepoint_of "$(entry_link)")" = sched_switch ]
 	task
 	foreign one follow $FAULTS $task
@@ -287,7 +287,7 @@ followed_alone() {
 	start_run only -v -a -e page-faults
 	quiet=$(entry_link)
 	foreign first follow $FAULTS
-	wait_for grep -q "are served" "$T/only.err"
+	wait_for has_text "are served" "$T/only.err"
 	end $foreign_pid
 	shared -x, -o "$T/out" -a -e dummy true
 	[ "$(entry_link)" = "$quiet" ]
@@ -301,9 +301,9 @@ followed_alone() {
 		--bpf-attr-map "$ATTR_MAP" -v -x, -o "$T/only.csv" -a -e page-faults
 	only=$!
 	wait_for is_listed $only
-	wait_for grep -q poll "/proc/$only/wchan"
+	wait_for has_text poll "/proc/$only/wchan"
 	foreign all follow $FAULTS
-	wait_for grep -q "are served" "$T/only.err"
+	wait_for has_text "are served" "$T/only.err"
 	end_run $only INT 130
 	"$WORKLOADS/faults" 1000
 	sleep 4
@@ -348,10 +348,10 @@ goes_on_to_end() {
 		-v -x, -o "$T/only.csv" -a -e page-faults
 	only=$!
 	wait_for is_listed $only
-	wait_for grep -q poll "/proc/$only/wchan"
+	wait_for has_text poll "/proc/$only/wchan"
 	task
 	foreign one follow $FAULTS $task
-	wait_for grep -q "are served" "$T/only.err"
+	wait_for has_text "are served" "$T/only.err"
 	go
 	background "$T/prune" env PERF_TEST_STOP_AT=pins-sought perf bperf prune --bpf-attr-map "$ATTR_MAP"
 	prune=$!

@@ -24,11 +24,11 @@ fill() {
 # no limit below what is in use, but gives back what CPUs have charged in advance before it refuses that.
 is_full() {
 	local before i
-	before=$(cat "$usage")
+	before=$(<"$usage")
 	for ((i = 0; i < 10; i++)); do
 		echo 0 >"$limit" || :
 		cat "$usage" >"$limit" || return 1
 		nap
 	done
-	[ "$(cat "$usage")" = "$before" ]
+	[ "$(<"$usage")" = "$before" ]
 }

@@ -192,7 +192,7 @@ on_stdout() {
 		for option in "$command --help" "--help $command" "help --man $command"; do
 			# shellcheck disable=SC2086 # several words
 			on_stdout at/bin/perf $option
-			[ "$(cat out)" = "man: $T/at/bin/../share/man/man1/perf-$command.1" ]
+			[ "$(<out)" = "man: $T/at/bin/../share/man/man1/perf-$command.1" ]
 		done
 	done
 	# -h stays short

@@ -3,9 +3,13 @@
 # PERF_TEST_* can end and stop perf, the one of the tests; $PRODUCT has the one to install. In an emulated
 # machine, tests/vm puts the first into PATH and sets WORKLOADS and PRODUCT.
 
+#
+# The start of a process takes five milliseconds on some machines, and a million instructions of an emulated one. So
+# what each test does, or each try of wait_for, is done by the shell.
+
 if [ -z "${WORKLOADS:-}" ]; then
-	root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-	O=${O:-build/$(uname -m)}
+	root=${BASH_SOURCE[0]%/tests/shell/*}
+	O=${O:-build/$HOSTTYPE}
 	case $O in /*) ;; *) O=$root/$O ;; esac
 	WORKLOADS=$O/workloads PRODUCT=$O
 	if [ ! -x "$O/tests/perf" ] || [ "$O/perf" -nt "$O/tests/perf" ]; then
@@ -38,8 +42,15 @@ bats_error_trap() {
 	BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
 }
 
-# A pipe that nobody writes to. Open it here and not later, because this changes $!
-exec {never}<> <(:)
+# bats asks twice for the time of a test, by two processes each.
+get_mills_since_epoch() {
+	local us=${EPOCHREALTIME/[.,]/}
+	echo "${us%???}"
+}
+
+# A pipe that nobody writes to. Open it here and not later, because this changes $!. All tests of a file have the same.
+[ -p "/dev/fd/${never:-}" ] || exec {never}<> <(:)
+export never
 
 # requirements : check the needs of each test of a file, with require_* and skip_or_fail, which do not
 # work in setup_file. A file with needs defines its own, or calls these functions in its own setup.
@@ -52,8 +63,6 @@ requirements() {
 setup() {
 	ATTR_MAP=${KEPT_MAP:-/sys/fs/bpf/perf_test_$$_$BATS_TEST_NUMBER}
 	jobs_started=()
-	# Open it now, because this sets $!, which tests may read after they have waited.
-	[ -n "${never:-}" ] || exec {never}<> <(:)
 	requirements
 }
 
@@ -96,7 +105,7 @@ declare -gA settings_before=()
 
 # set_until_end FILE VALUE : write VALUE to a file of the kernel; end_jobs writes the old value back
 set_until_end() {
-	[ -n "${settings_before[$1]+set}" ] || settings_before[$1]=$(cat "$1")
+	[ -n "${settings_before[$1]+set}" ] || settings_before[$1]=$(<"$1")
 	echo "$2" >"$1"
 }
 
@@ -120,8 +129,12 @@ let_tasks_be() {
 
 remove_map() {
 	[ ! -d "$ATTR_MAP" ] || rmdir "$ATTR_MAP"
-	rm -f "$ATTR_MAP"
-	rm -rf "${ATTR_MAP}_lock"
+	if [ -e "$ATTR_MAP" ] || [ -L "$ATTR_MAP" ]; then
+		rm -f "$ATTR_MAP"
+	fi
+	if [ -e "${ATTR_MAP}_lock" ] || [ -L "${ATTR_MAP}_lock" ]; then
+		rm -rf "${ATTR_MAP}_lock"
+	fi
 }
 
 # shared OPTION... : run perf stat with shared counters and this test's map
@@ -141,7 +154,7 @@ background() {
 	shift
 	# Empty it at once, lest wait_for find the messages of an earlier command.
 	: >"$out"
-	setsid env --default-signal=INT "$@" >"$out" 2>&1 3>&- &
+	"$WORKLOADS/job" "$@" >"$out" 2>&1 3>&- &
 	jobs_started+=($!)
 }
 
@@ -155,6 +168,20 @@ wait_for() {
 	done
 	echo "never true: $*" >&2
 	return 1
+}
+
+# has_text TEXT FILE : TEXT is in the file
+has_text() {
+	local text=
+	read -r -d '' text <"$2" || :
+	[[ $text = *"$1"* ]]
+}
+
+# has_line LINE FILE : the file has that line
+has_line() {
+	local text=
+	read -r -d '' text <"$2" || :
+	[[ $'\n'$text$'\n' = *$'\n'"$1"$'\n'* ]]
 }
 
 # continued PID : it goes on, also where it comes by the step again at which it was stopped, and has ended
@@ -178,11 +205,20 @@ waits_for_lock() {
 # field EVENT N FILE : print the N-th field of an event's row of CSV (1: value, 2: unit, 3: event, 4:
 # running time, 5: share)
 field() {
-	awk -F, -v event="$1" -v n="$2" '$3 == event { print $n; exit }' "$3"
+	local fields=()
+	while IFS=, read -r -a fields; do
+		[ "${fields[2]:-}" != "$1" ] || { echo "${fields[$2 - 1]:-}"; return; }
+	done <"$3"
 }
 
 # within A B PERCENT [MORE] : A differs from B by at most PERCENT plus MORE, for hidden switches
 within() {
+	local d
+	# As in in_range
+	if [[ $1 && $2 && $1$2$3${4:-} != *[!0-9]* ]] && [ ${#1} -le 15 ] && [ ${#2} -le 15 ]; then
+		d=$(($1 > $2 ? $1 - $2 : $2 - $1))
+		[ $((d * 100)) -gt $(($2 * $3 + 100 * ${4:-0})) ] || return 0
+	fi
 	awk -v a="$1" -v b="$2" -v p="$3" -v more="${4:-0}" 'BEGIN {
 		d = a > b ? a - b : b - a
 		if (a == "" || b == "" || a !~ /^[0-9.]+$/ || b !~ /^[0-9.]+$/ || d > b * p / 100 + more) {
@@ -279,12 +315,12 @@ require_perf_events() {
 
 # require_root : the user is root
 require_root() {
-	[ "$(id -u)" = 0 ] || skip_or_fail "needs root"
+	[ "$EUID" = 0 ] || skip_or_fail "needs root"
 }
 
 # require_users_count : ordinary users may count their own tasks in user mode, and nothing more
 require_users_count() {
-	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip_or_fail "kernel.perf_event_paranoid is not 2"
+	[ "$(</proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip_or_fail "kernel.perf_event_paranoid is not 2"
 }
 
 # require_commands NAME... : all of these commands are installed
@@ -441,7 +477,7 @@ start_mixed_run() {
 	run_pid=$!
 	wait_for is_listed "$run_pid"
 	# A session in poll() has set up everything.
-	wait_for grep -q poll "/proc/$run_pid/wchan"
+	wait_for has_text poll "/proc/$run_pid/wchan"
 }
 
 # is_listed PID : perf bperf list has this session
@@ -500,7 +536,7 @@ nr_perf_events() {
 undisturbed() {
 	local file=$BATS_TEST_TMPDIR/$1
 	if [ -s "$file.err" ]; then
-		echo "$1 said: $(cat "$file.err")" >&2
+		echo "$1 said: $(<"$file.err")" >&2
 		return 1
 	fi
 	# If time is real, and not emulated, some of it may pass between readings of two clocks.
@@ -547,7 +583,7 @@ undisturbed() {
 begin_witness() {
 	background "$BATS_TEST_TMPDIR/witness" "$WORKLOADS/witness" "$@"
 	witness=$!
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/witness"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/witness"
 }
 
 # end_witness : end the witness, and print its report to the test's output (tests/workloads/witness.c)

@@ -160,13 +160,13 @@ few=60
 @test "tasks on a CPU that came back have the same counts as with plain events" {
 	background "$T/gang" taskset -c 1 "$WORKLOADS/gang" 3 30000 20
 	gang=$!
-	wait_for grep -q ready "$T/gang"
+	wait_for has_text ready "$T/gang"
 	start_mixed_run long -v -e page-faults:u,page-faults:ub,cs,cs:b -p "$gang"
 	off_and_on 2
 	# The kernel has moved them away.
 	taskset -apc 1 "$gang" >/dev/null
 	kill -USR1 "$gang"
-	wait_for grep -q "done" "$T/gang"
+	wait_for has_text "done" "$T/gang"
 	on1 300
 	end_run "$run_pid" INT 130
 	cat "$T/long.csv"
@@ -209,7 +209,7 @@ few=60
 	# A process that may run anywhere, one that lives where the CPU goes, and whoever comes and goes
 	background "$T/gang" "$WORKLOADS/gang" 3 30000 5
 	target=$!
-	wait_for grep -q ready "$T/gang"
+	wait_for has_text ready "$T/gang"
 	start_mixed_run tasks -e page-faults,page-faults:b,cs,cs:b -p "$target"
 	tasks=$run_pid
 	start_run long -v -a -I 500 -e cs,page-faults,cpu-clock
@@ -247,7 +247,7 @@ has_worked() {
 	# Makes the map and its locks.
 	shared -x, -o /dev/null -e dummy true
 	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "${ATTR_MAP}_lock"
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 	set_cpu1 0
 	# Shared, they would be counted on CPU 1 once that is back.
 	shared -x, -o "$T/private.csv" -a -e '{page-faults,minor-faults},cs' "$WORKLOADS/faults" 700 2>"$T/private.err"
@@ -265,7 +265,7 @@ has_worked() {
 hold_lock() {
 	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "${ATTR_MAP}_lock"
 	holder=$!
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 }
 
 # gang_works_on1 N : it works on CPU 1, where the kernel had moved it away, for the N-th time
@@ -307,7 +307,7 @@ names_short() {
 	# Counts what is to be seen.
 	background "$T/second.err" perf stat -x, -o "$T/second.csv" -e page-faults:u -p "$gang"
 	second=$!
-	wait_for grep -q poll "/proc/$second/wchan"
+	wait_for has_text poll "/proc/$second/wchan"
 	gang_works_on1 2
 	for name in tasks groups whole other second; do
 		end_run "${!name}" INT 130
@@ -433,7 +433,7 @@ is_in_state() {
 	background "$T/opens" env PERF_TEST_STOP_AT=event-reopened PERF_TEST_KILL_AT=event-current perf stat \
 		--bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true
 	opens=$!
-	wait_for grep -q 'stopped at event-reopened' "$T/opens"
+	wait_for has_text 'stopped at event-reopened' "$T/opens"
 	wait_for is_in_state "$opens" T
 	# No program can read the events at the beginning, and there was nothing to read them at the end.
 	echo >"$T/go"

@@ -47,7 +47,7 @@ fails() {
 	scripts/layers "$T/tree"
 	printf '%s\n' '' '#include "util/host/high.h"' >"$T/tree/util/lib/low.h"
 	fails 1 scripts/layers "$T/tree"
-	[ "$(cat "$T/printed")" = "util/lib/low.h:2: lib comes before host and must not include util/host/high.h" ]
+	[ "$(<"$T/printed")" = "util/lib/low.h:2: lib comes before host and must not include util/host/high.h" ]
 }
 
 @test "a file in no room and an include without a room are found" {
@@ -85,7 +85,7 @@ fails() {
 	compile a
 	compile b
 	TREE=$T/tree O=build fails 1 scripts/homes
-	[ "$(cat "$T/printed")" = "b(): declared in util/lib/a.h, defined in util/lib/b.c" ]
+	[ "$(<"$T/printed")" = "b(): declared in util/lib/a.h, defined in util/lib/b.c" ]
 }
 
 @test "no files of util depend on each other in a circle" {

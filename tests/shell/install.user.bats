@@ -158,7 +158,7 @@ fake() {
 	for what in install uninstall; do
 		fails "install: $T/usr/bin/perf belongs to the package linux-perf:amd64: choose another name (NAME=bperf) or place (prefix=/usr/local)" \
 			make_here $what prefix="$T/usr"
-		[ "$(cat "$T/usr/bin/perf")" = theirs ]
+		[ "$(<"$T/usr/bin/perf")" = theirs ]
 	done
 	[ "$(find "$T/usr" -type f | wc -l)" = 2 ]
 	# not only the program, and by other package managers

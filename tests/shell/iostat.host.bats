@@ -147,7 +147,7 @@ make_hisi() {
 	[ "$(sed -n 1p "$T/csv")" = "port,Inbound MWR(MB),Inbound MRD(MB),Inbound CPL(MB),Outbound MWR(MB),Outbound MRD(MB),Outbound CPL(MB)," ]
 	# 100 ms of 4 bytes a nanosecond are 381 MB
 	awk -F, 'NR > 1 { if (NF != 8 || $2 < 300 || $7 < 300 || $2 !~ /^[0-9]+\.[0-9][0-9]$/) exit 1; printf "%s ", $1 }' "$T/csv" >"$T/ports"
-	[ "$(cat "$T/ports")" = "0001:80:05.1 0000:00:04.0 " ]
+	[ "$(<"$T/ports")" = "0001:80:05.1 0000:00:04.0 " ]
 	fails_with 129 "perf stat: --iostat: there is no port 0:80, or it is there twice (--iostat=list)" \
 		perf stat --iostat=0:80 true
 	rm -r "$T/sys/bus/pci/devices"

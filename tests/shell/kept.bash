@@ -8,7 +8,7 @@ load shared
 # setup_file : start the session that keeps the leader. Without root, the file's tests are skipped, so it
 # does nothing.
 setup_file() {
-	[ "$(id -u)" = 0 ] || return 0
+	[ "$EUID" = 0 ] || return 0
 	local jobs_started=()
 	export KEPT_MAP=/sys/fs/bpf/perf_test_$$_kept
 	ATTR_MAP=$KEPT_MAP

@@ -105,7 +105,7 @@ sizes() {
 @test "CPUs that could be added take no memory" {
 	local nr
 	nr=$(nr_cpus)
-	make_sysfs "$(cat /sys/devices/system/cpu/online)" 0-239
+	make_sysfs "$(</sys/devices/system/cpu/online)" 0-239
 	echo "0-$((nr - 1))" >"$sysfs/devices/system/cpu/present"
 	export SYSFS_PATH=$sysfs
 	window cpus --bpf-counters -a -A -e page-faults

@@ -7,13 +7,13 @@ load shared
 
 requirements() {
 	require_root
-	[ "$(cat /sys/devices/system/cpu/possible)" = 0-15 ] || skip "this kernel has no room for more CPUs"
+	[ "$(</sys/devices/system/cpu/possible)" = 0-15 ] || skip "this kernel has no room for more CPUs"
 }
 
 late="CPU 2 was added after the first session began"
 
 @test "CPUs that could be added take no memory" {
-	[ "$(cat /sys/devices/system/cpu/present)" = 0-1 ]
+	[ "$(</sys/devices/system/cpu/present)" = 0-1 ]
 	start_run cpus -a -e page-faults
 	[ "$(/usr/sbin/bpftool -j map show | jq -c '[.[] | select(.name | IN("readings", "cpus")) | .max_entries]')" = "[2,2]" ]
 	end_run "$run_pid" INT 130
@@ -40,7 +40,7 @@ add_cpu2() {
 	background "$T/profile.err" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -o "$T/profile"
 	wait_for is_listed $!
 	pid[profile]=$!
-	wait_for grep -q poll "/proc/$!/wchan"
+	wait_for has_text poll "/proc/$!/wchan"
 	add_cpu2
 	for name in cpus tasks cgroups profile; do
 		wait_for grep -q "$late" "$T/$name.err"

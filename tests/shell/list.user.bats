@@ -98,7 +98,7 @@ setup() {
 nothing() {
 	perf list "${@:2}" >"$T/out" 2>"$T/err"
 	[ ! -s "$T/out" ]
-	[ "$(cat "$T/err")" = "perf list: $1" ]
+	[ "$(<"$T/err")" = "perf list: $1" ]
 }
 
 @test "a line says that nothing matches, and why" {

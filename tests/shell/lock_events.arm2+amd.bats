@@ -87,7 +87,7 @@ opened_there() {
 	background "$T/stopped.err" env PERF_TEST_STOP_AT=event-prepared perf stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -o "$T/stopped.csv" -a -e cs true
 	stopped=$!
-	wait_for grep -qx "stopped at event-prepared" "$T/stopped.err"
+	wait_for has_line "stopped at event-prepared" "$T/stopped.err"
 	flock -n "${ATTR_MAP}_lock" true
 	flock -n "${ATTR_MAP}_lock/tasks" true
 	taskset 2 perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -v -x, -o "$T/out" \
@@ -108,7 +108,7 @@ opened_there() {
 	start_run long -v -a -e page-faults
 	trace 1
 	end "$foreign_pid"
-	wait_for grep -q "another leader stopped its event" "$T/long.err"
+	wait_for has_text "another leader stopped its event" "$T/long.err"
 	wait_for is_ours
 	trace 0
 	read -r opened under _ < <(under_lock)

@@ -192,7 +192,7 @@ die_with() {
 	start_run first -a -e cs
 	background "$T/holder" "$WORKLOADS/hold_anon" shared
 	holder=$!
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 	echo >$TRACING/trace
 	trace 1
 	for event in faults minor-faults migrations; do

@@ -46,7 +46,7 @@ has_intervals() {
 		holders+=($!)
 	done
 	for i in {1..10}; do
-		wait_for grep -q ready "$T/holder$i"
+		wait_for has_text ready "$T/holder$i"
 	done
 	# A witness: it has its intervals without any lock.
 	background "$T/own.err" perf stat -x, -o "$T/own.csv" -I 200 -a -e page-faults
@@ -94,7 +94,7 @@ stops() {
 	wait_for stops 1
 	background "$T/holder" "$WORKLOADS/hold_anon"
 	holder=$!
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 	kill -CONT "$run"
 	wait_for stops 2
 	kill -CONT "$run"

@@ -64,7 +64,7 @@ own_events() {
 	begin_witness 2
 	background "$T/sleepers" "$WORKLOADS/sleepers" 3000
 	sleepers=$!
-	wait_for grep -q ready "$T/sleepers"
+	wait_for has_text ready "$T/sleepers"
 	gang 1 50000
 	full_leader -e cs -- sleep infinity
 	tables >"$T/before"

@@ -51,7 +51,7 @@ setup() {
 	42.00,50.0,,
 	EOF
 	perf stat -M answer:u,none:u --metric-only -j --log-fd 4 true 4>"$out"
-	[ "$(cat "$out")" = '{"answer:u" : "42.00", "none:u" : "none"}' ]
+	[ "$(<"$out")" = '{"answer:u" : "42.00", "none:u" : "none"}' ]
 	perf stat -M answer:u --metric-only --log-fd 4 true 4>"$out"
 	sed -n '4,5p' "$out" | diff -u - <(printf '%20s \n%20s\n' answer:u 42.00)
 }
@@ -133,7 +133,7 @@ setup() {
 
 @test "-I computes metrics for each interval" {
 	perf stat -I 100000 -M answer:u -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out"
-	[[ $(cat "$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
+	[[ $(<"$BATS_TEST_TMPDIR/out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults,[0-9]+,100\.00,42\.00,answer:u$ ]]
 }
 
 @test "a file without an end is left out, and takes a bounded part of the memory" {
@@ -210,7 +210,7 @@ setup() {
 	background "$out" perf stat --all-user -d -I 1000 -D -1 -x, --control fd:5,6 -- \
 		sh -c 'echo ready; while :; do "$0"; done' "$(command -v true)"
 	local perf=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	for word in evlist enable; do
 		echo "$word" >&5
 		read -r -t 20 line <&6
@@ -271,7 +271,7 @@ setup() {
 	echo '{' >"$metrics"
 	perf stat -M page_faults_per_second --all-user -x, --log-fd 4 true 4>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	cat "$BATS_TEST_TMPDIR/err"
-	[[ $(cat "$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:1: invalid JSON: "*": the file is left out" ]]
+	[[ $(<"$BATS_TEST_TMPDIR/err") = "perf stat: $metrics:2:1: invalid JSON: "*": the file is left out" ]]
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/err")" = 1 ]
 	grep -q faults/sec "$BATS_TEST_TMPDIR/out"
 	# what nobody asks a file for is no reason not to look

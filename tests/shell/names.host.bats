@@ -61,7 +61,7 @@ teardown() {
 	is_plain "$T/out"
 	[ "$(jq -j '.runs[0].command' "$T/out")" = $'p\n9 \e"' ]
 	perf bperf list --bpf-attr-map $'/no\e\n' >"$T/out"
-	[ "$(cat "$T/out")" = 'no events are shared: there is no /no\033\n' ]
+	[ "$(<"$T/out")" = 'no events are shared: there is no /no\033\n' ]
 	perf bperf prune --bpf-attr-map $'/no\e\n' >"$T/out"
-	[ "$(cat "$T/out")" = 'nothing to remove: there is no /no\033\n' ]
+	[ "$(<"$T/out")" = 'nothing to remove: there is no /no\033\n' ]
 }

@@ -24,7 +24,7 @@ refused_line() {
 # start_named NAME : a process, in $!, whose only thread has that name
 start_named() {
 	background "$T/named" "$WORKLOADS/named" "$1"
-	wait_for grep -q ready "$T/named"
+	wait_for has_text ready "$T/named"
 }
 
 @test "names of threads are escaped and aligned in the table" {
@@ -66,7 +66,7 @@ start_named() {
 	refused_line "dummy/name='$hostile'/u" "event syntax error: 'dummy/name='$plain'/u'"
 	refused_line "dummy/na$hostile/u" "event syntax error: 'dummy/na$plain/u'"
 	perf stat -x, -e "dummy/name='a,b'/u" true 2>"$T/out"
-	[[ $(cat "$T/out") = *',,"a,b",'+([0-9])',100.00,,' ]]
+	[[ $(<"$T/out") = *',,"a,b",'+([0-9])',100.00,,' ]]
 }
 
 @test "names of metrics are escaped in perf list, columns and rows" {
@@ -108,7 +108,7 @@ start_named() {
 	grep -qF ' true \033[2J\n' "$T/out"
 	perf stat report -x, 2>"$T/out"
 	is_plain "$T/out"
-	[[ $(cat "$T/out") = *',,"x\n99,""\033\377",'* ]]
+	[[ $(<"$T/out") = *',,"x\n99,""\033\377",'* ]]
 	perf stat report -j 2>"$T/out"
 	is_plain "$T/out"
 	[ "$(jq -j .event "$T/out")" = $'x\n99,"\e\xef\xbf\xbd' ]
@@ -131,7 +131,7 @@ start_named() {
 	is_plain "$T/out"
 	grep -qxF "Cannot find metric or group \`x\n99\033\377'" "$T/out"
 	alone perf "$hostile" 2>"$T/out" || :
-	[ "$(cat "$T/out")" = "perf: '$plain' is not a perf command: see 'perf help'" ]
+	[ "$(<"$T/out")" = "perf: '$plain' is not a perf command: see 'perf help'" ]
 	# a message of several lines, and usage
 	perf stat -e nosuch:event true 2>"$T/out" || :
 	[ "$(sed -n '4,5p' "$T/out" | cut -d' ' -f1-3)" = $'File /sys/kernel/tracing/events/nosuch/event not\nThe kernel may' ] ||

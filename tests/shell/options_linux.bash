@@ -219,7 +219,7 @@ roam_sleeps() {
 	[ "$(grep -c "$1" "$BATS_TEST_TMPDIR/roam")" = "$2" ] || return 1
 	local wchan
 	for wchan in /proc/"$roam"/task/*/wchan; do
-		[ "$(cat "$wchan")" != 0 ] || return 1
+		[ "$(<"$wchan")" != 0 ] || return 1
 	done
 }
 

@@ -25,9 +25,9 @@ requirements() {
 		perf stat -e page-faults:u -o /dev/null sh -c "kill -$signal \$\$" 2>"$err" 3>&- || status=$?
 		[ "$status" = $((128 + $(kill -l $signal))) ]
 		case $signal in
-		KILL) [ "$(cat "$err")" = "sh: Killed" ] ;;
-		TERM) [ "$(cat "$err")" = "sh: Terminated" ] ;;
-		SEGV) [[ $(cat "$err") = "sh: Segmentation fault"* ]] ;;
+		KILL) [ "$(<"$err")" = "sh: Killed" ] ;;
+		TERM) [ "$(<"$err")" = "sh: Terminated" ] ;;
+		SEGV) [[ $(<"$err") = "sh: Segmentation fault"* ]] ;;
 		esac
 	done
 }
@@ -118,11 +118,11 @@ requirements() {
 	local status=0
 	perf stat -o /dev/full -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 	[ "$status" = 1 ]
-	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
+	[ "$(<"$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
 	status=0
 	perf stat --log-fd 4 -I 10 -e page-faults:u true 4>/dev/full 2>"$BATS_TEST_TMPDIR/err" 3>&- || status=$?
 	[ "$status" = 1 ]
-	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
+	[ "$(<"$BATS_TEST_TMPDIR/err")" = "perf stat: writing the counts failed: No space left on device" ]
 }
 
 @test "a refused session leaves the output file as it was" {
@@ -136,7 +136,7 @@ requirements() {
 		refute perf stat $option -o "$out" -e page-faults:u /nonexistent
 		# shellcheck disable=SC2086
 		refute perf stat $option -o "$out" -t $gone -e page-faults:u true
-		[ "$(cat "$out")" = old ]
+		[ "$(<"$out")" = old ]
 		rm "$out"
 		# shellcheck disable=SC2086
 		refute perf stat $option -o "$out" -e page-faults:u /nonexistent
@@ -166,7 +166,7 @@ requirements() {
 
 @test "the command of each repeat has the descriptors that perf was given" {
 	perf stat -r 2 -o /dev/null -e dummy:u sh -c 'echo kept >&7' 7>"$BATS_TEST_TMPDIR/out"
-	[ "$(cat "$BATS_TEST_TMPDIR/out")" = $'kept\nkept' ]
+	[ "$(<"$BATS_TEST_TMPDIR/out")" = $'kept\nkept' ]
 }
 
 @test "CSV has 7 fields, 8 with -I, and one more with -r" {
@@ -175,13 +175,13 @@ requirements() {
 	[ "$(awk -F, 'NF != 7' "$out" | wc -l)" = 0 ]
 	[ "$(wc -l <"$out")" = 2 ]
 	perf stat -x, --log-fd 4 -I 100000 -e page-faults:u true 4>"$out"
-	[[ $(cat "$out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults:u,[0-9]+,100.00,,$ ]]
+	[[ $(<"$out") =~ ^[0-9]+\.[0-9]{9},[0-9]+,,page-faults:u,[0-9]+,100.00,,$ ]]
 	perf stat -x, --log-fd 4 -r 2 -e dummy:u true 4>"$out"
-	[[ $(cat "$out") =~ ^0,,dummy:u,0.00%,[0-9]+,100.00,,$ ]]
+	[[ $(<"$out") =~ ^0,,dummy:u,0.00%,[0-9]+,100.00,,$ ]]
 	perf stat -x '\t' --log-fd 4 -e dummy:u true 4>"$out"
-	[[ $(cat "$out") =~ ^0$'\t\t'dummy:u$'\t'[0-9]+$'\t'100.00$'\t\t'$ ]]
+	[[ $(<"$out") =~ ^0$'\t\t'dummy:u$'\t'[0-9]+$'\t'100.00$'\t\t'$ ]]
 	perf stat -x '<->' --log-fd 4 -e dummy:u true 4>"$out"
-	[[ $(cat "$out") =~ ^'0<-><->dummy:u<->'[0-9]+'<->100.00<-><->'$ ]]
+	[[ $(<"$out") =~ ^'0<-><->dummy:u<->'[0-9]+'<->100.00<-><->'$ ]]
 }
 
 @test "every line of JSON is an object with the known members" {
@@ -229,9 +229,9 @@ requirements() {
 @test "--summary without intervals also prints its word" {
 	local out=$BATS_TEST_TMPDIR/out
 	perf stat --summary -x, --log-fd 4 -e dummy:u true 4>"$out"
-	[[ $(cat "$out") = "summary,0,,dummy:u,"*,100.00,, ]]
+	[[ $(<"$out") = "summary,0,,dummy:u,"*,100.00,, ]]
 	perf stat --summary --no-csv-summary -x, --log-fd 4 -e dummy:u true 4>"$out"
-	[[ $(cat "$out") = "0,,dummy:u,"*,100.00,, ]]
+	[[ $(<"$out") = "0,,dummy:u,"*,100.00,, ]]
 	perf stat --summary --log-fd 4 -e dummy:u true 4>"$out"
 	[ "$(sed -n 2p "$out")" = " Performance counter stats for 'true':" ]
 }
@@ -243,7 +243,7 @@ requirements() {
 
 @test "--log-fd 0 prints to stderr" {
 	perf stat --log-fd 0 -x, -e dummy:u true </dev/null 2>"$BATS_TEST_TMPDIR/out"
-	[[ $(cat "$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
+	[[ $(<"$BATS_TEST_TMPDIR/out") = 0,,dummy:u,* ]]
 }
 
 @test "-I 0 means no intervals" {
@@ -318,7 +318,7 @@ requirements() {
 	grep -q "^     <not counted>      dummy:u " "$BATS_TEST_TMPDIR/out"
 	grep -q "^ *0.000000000 seconds time elapsed$" "$BATS_TEST_TMPDIR/out"
 	refute perf stat -r 0 --log-fd 4 --pre false -x, -e dummy:u touch "$log" 4>"$BATS_TEST_TMPDIR/out" 2>/dev/null
-	[ "$(cat "$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
+	[ "$(<"$BATS_TEST_TMPDIR/out")" = "<not counted>,,dummy:u,0,100.00,," ]
 }
 
 # interrupted OPTION... : send SIGINT to perf while it waits for a command that wrote to $log and then
@@ -330,7 +330,7 @@ interrupted() {
 	background "$out" perf stat -x, -e dummy:u "$@" true
 	perf=$!
 	wait_for grep -q . "$log"
-	sleeper=$(cat "$log")
+	sleeper=$(<"$log")
 	kill -INT $perf
 	wait $perf || status=$?
 	[ "$status" = 130 ]
@@ -341,11 +341,11 @@ interrupted() {
 
 @test "SIGINT while --pre or --post runs ends the series" {
 	interrupted -r 3 --pre "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
-	[ "$(cat "$out")" = "perf stat: ended by SIGINT before counting began" ]
+	[ "$(<"$out")" = "perf stat: ended by SIGINT before counting began" ]
 	interrupted -r 3 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
-	[[ $(cat "$out") = "0,,dummy:u,0.00%,"*,100.00,, ]]
+	[[ $(<"$out") = "0,,dummy:u,0.00%,"*,100.00,, ]]
 	interrupted -r 0 --post "echo \$\$ >>'$BATS_TEST_TMPDIR/log'; exec sleep 1000"
-	[[ $(cat "$out") = "0,,dummy:u,"*,100.00,, ]]
+	[[ $(<"$out") = "0,,dummy:u,"*,100.00,, ]]
 	[ "$(wc -l <"$out")" = 1 ]
 }
 
@@ -362,7 +362,7 @@ too_early() {
 	wait $perf || status=$?
 	[ "$status" = 130 ]
 	[ "$(wc -l <"$log")" = 1 ]
-	[ ! -e "/proc/$(cat "$log")" ]
+	[ ! -e "/proc/$(<"$log")" ]
 	sed -i '/^sh: [A-Z][a-z]*$/d' "$out"
 }
 
@@ -414,7 +414,7 @@ too_early() {
 	read -r -t 20 line <&6
 	touch "$T/first"
 	# the second command
-	second() { [ "$(cat "/proc/$(pgrep -P $perf -x sleep)/comm")" = sleep ] && ! pgrep -P $perf -x sh; }
+	second() { [ "$(<"/proc/$(pgrep -P $perf -x sleep)/comm")" = sleep ] && ! pgrep -P $perf -x sh; }
 	wait_for second
 	kill -INT $perf
 	wait $perf || status=$?
@@ -434,7 +434,7 @@ too_early() {
 @test "-D -1 counts nothing before --control enables it" {
 	perf stat -D -1 -x, --log-fd 4 -e page-faults:u true 4>"$BATS_TEST_TMPDIR/out" \
 		2>"$BATS_TEST_TMPDIR/err" 3>&-
-	[ "$(cat "$BATS_TEST_TMPDIR/err")" = "Events disabled" ]
+	[ "$(<"$BATS_TEST_TMPDIR/err")" = "Events disabled" ]
 	grep -q '^<not counted>,,page-faults:u,0,' "$BATS_TEST_TMPDIR/out"
 }
 
@@ -448,7 +448,7 @@ too_early() {
 			! grep -q enabled '$err' || touch '$late'
 			until grep -q enabled '$err'; do sleep 0.02; done
 			'$WORKLOADS/faults' 200" 4>"$out" 2>"$err" 3>&-
-		[ "$(cat "$err")" = "Events disabled"$'\n'"Events enabled" ]
+		[ "$(<"$err")" = "Events disabled"$'\n'"Events enabled" ]
 		[ -e "$late" ] || break
 	done
 	[ ! -e "$late" ]
@@ -513,7 +513,7 @@ too_early() {
 	background "$out" perf stat -D -1 -e page-faults:u --control "fifo:$ctl,$ack" -- \
 		"$WORKLOADS/waiter" 1
 	local perf=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	exec 5<>"$ctl" 6<>"$ack"
 	for word in ping enable disable disable enable enable stop; do
 		echo $word >&5
@@ -534,7 +534,7 @@ too_early() {
 	exec 5<>"$BATS_TEST_TMPDIR/ctl" 6<>"$BATS_TEST_TMPDIR/ack"
 	background "$out" perf stat -x, -e page-faults:u --control fd:5,6 -- "$WORKLOADS/waiter"
 	local perf=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	printf 'frob\nping\n' >&5
 	read -r -t 20 line <&6
 	[ "$line" = ack ]
@@ -557,7 +557,7 @@ too_early() {
 		-D -1 --control fd:5,6 -- "$WORKLOADS/waiter"
 	exec 7>&-
 	local perf=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	for word in "enable page-faults:u" "enable minor-faults:u" "disable minor-faults:u" \
 		"enable nosuch" "enable duration_time" evlist "evlist -g" "evlist -F" "evlist -x" stop; do
 		echo "$word" >&5
@@ -640,7 +640,7 @@ too_early() {
 	echo disable >&5
 	perf stat -D 300 --control fd:5 -x, -e page-faults:u --timeout 50 -p $$ 2>"$out" 3>&-
 	exec 5>&-
-	[ "$(cat "$out")" = "<not counted>,,page-faults:u,0,100.00,," ]
+	[ "$(<"$out")" = "<not counted>,,page-faults:u,0,100.00,," ]
 }
 
 @test "default events that the machine lacks have no row, except cpu-cycles" {
@@ -671,7 +671,7 @@ too_early() {
 	NOTIFY_SOCKET=$socket background "$BATS_TEST_TMPDIR/out" perf stat -x, -e dummy:u -p $$
 	perf=$!
 	wait $listener
-	[ "$(cat "$BATS_TEST_TMPDIR/said")" = READY=1 ]
+	[ "$(<"$BATS_TEST_TMPDIR/said")" = READY=1 ]
 	kill -INT $perf
 	wait $perf || :
 	grep -q ,dummy:u, "$BATS_TEST_TMPDIR/out"

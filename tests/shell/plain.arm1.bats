@@ -26,7 +26,7 @@ started() {
 	local file=$1
 	shift
 	background "$file" "$@"
-	wait_for grep -q ready "$file"
+	wait_for has_text ready "$file"
 }
 
 setup_file() {
@@ -133,7 +133,7 @@ setup() {
 	background "$err" perf stat -x, -o "$out" -e instructions:u -p $pid
 	perf_pid=$!
 	# Counting has begun when perf waits.
-	wait_for grep -q poll "/proc/$perf_pid/wchan"
+	wait_for has_text poll "/proc/$perf_pid/wchan"
 	kill -TERM $pid
 	wait $pid
 	wait $perf_pid

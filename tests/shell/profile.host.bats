@@ -287,7 +287,7 @@ is_nobodys() {
 		end_witness
 		# Without -i all would have the child's. Behind a hidden switch, the programs take it for the shell (strangers).
 		in_range "$(jq -s 'map(select(.comm == "blend").samples) | add // 0' "$T/json")" 0 \
-			"$([ $way = --no-bpf ] || strangers 2000 pid "$(cat "$T/pid")")"
+			"$([ $way = --no-bpf ] || strangers 2000 pid "$(<"$T/pid")")"
 	done
 }
 
@@ -333,7 +333,7 @@ is_nobodys() {
 	fi
 	make_top
 	background "$T/out" bash -c "echo \$\$ >$top/cgroup.procs && exec blend 100000000"
-	wait_for grep -qx blend "/proc/$!/comm"
+	wait_for has_line blend "/proc/$!/comm"
 	for way in --bpf --no-bpf; do
 		profile $way -F 1000 -a --for-each-cgroup "$name" -j -- ran 0.3 $! >"$T/json"
 		[ "$(jq -r -s '[.[] | .cgroup // empty] | unique | .[]' "$T/json")" = "$name" ]
@@ -364,7 +364,7 @@ is_nobodys() {
 	local way
 	for way in '--bpf -p' '--no-bpf -p' '--bpf -a' '--no-bpf -a'; do
 		background "$T/out" blend 100000000
-		wait_for grep -qx blend "/proc/$!/comm"
+		wait_for has_line blend "/proc/$!/comm"
 		[ "${way#* }" = -a ] || way="$way $!"
 		# perf collects within a second, and at its end.
 		# shellcheck disable=SC2086
@@ -394,7 +394,7 @@ is_nobodys() {
 	cp "$WORKLOADS/blend" "$T/gone"
 	unshare -m sh -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/gone && exec /mnt/gone 100000000' sh "$T/gone" &
 	jobs_started+=($!)
-	wait_for grep -qx gone "/proc/$!/comm"
+	wait_for has_line gone "/proc/$!/comm"
 	rm "$T/gone"
 	profile -F 1000 -p $! -j -- ran 0.5 $! >"$T/json"
 	# Twenty points are five standard deviations with 150 samples: hidden switches can take some of 500.
@@ -415,7 +415,7 @@ is_nobodys() {
 		cp "$2" "/usr/lib/debug/.build-id/$3/$4.debug" && exec "$1" 100000000' \
 		sh "$T/stripped" "$T/debug" "${id:0:2}" "${id:2}" &
 	jobs_started+=($!)
-	wait_for grep -qx stripped "/proc/$!/comm"
+	wait_for has_line stripped "/proc/$!/comm"
 	profile -F 1000 -p $! -j -- ran 0.5 $! >"$T/json"
 	# as above
 	in_range "$(share blend_b "$T/json")" 20 60
@@ -536,13 +536,13 @@ interrupt_again() {
 	printf -v command '%q ' perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 1000 -p "$blend"
 	background "$T/screen" script -qfec "echo \$\$ >$T/pid; exec $command" /dev/null
 	wait_for test -s "$T/pid"
-	wait_for pgrep -P "$(cat "$T/pid")" -x perf-symbols
-	wait_for samples_or_ends "$(cat "$T/pid")"
+	wait_for pgrep -P "$(<"$T/pid")" -x perf-symbols
+	wait_for samples_or_ends "$(<"$T/pid")"
 	ran 0.1 "$blend"
-	wait_for pgrep -P "$(pgrep -P "$(cat "$T/pid")" -x perf-symbols)"
-	worker=$(pgrep -P "$(pgrep -P "$(cat "$T/pid")" -x perf-symbols)")
+	wait_for pgrep -P "$(pgrep -P "$(<"$T/pid")" -x perf-symbols)"
+	worker=$(pgrep -P "$(pgrep -P "$(<"$T/pid")" -x perf-symbols)")
 	kill -STOP "$worker"
-	kill -INT "$(cat "$T/pid")"
+	kill -INT "$(<"$T/pid")"
 	# while the file is read
 	wait_for grep -aqP '\rreading symbols: +[0-9]+ % \(\S+\)\e\[K' "$T/screen"
 	kill -CONT "$worker"
@@ -747,7 +747,7 @@ has_no_children() {
 
 @test "CPUs that are offline are named" {
 	local online way
-	online=$(cat /sys/devices/system/cpu/online)
+	online=$(</sys/devices/system/cpu/online)
 	for way in --bpf --no-bpf; do
 		refused 1 perf profile $way -e cpu-clock -C 4095 -- touch "$T/run" <<<"perf profile: -C 4095: there is no CPU 4095 (online: $online)"
 		refused 22 perf profile $way -e cpu-clock -C 0- -- touch "$T/run" <<<"perf profile: -C 0-: not a list of CPUs such as 0-3,6"
@@ -778,7 +778,7 @@ has_no_children() {
 	# with frame pointers there is no such line
 	stacks 1000 &
 	jobs_started+=($!)
-	wait_for grep -qx stacks "/proc/$!/comm"
+	wait_for has_line stacks "/proc/$!/comm"
 	profile -g -F 1000 -p $! -j -- ran 0.05 $! >"$T/json" 2>"$T/err"
 	refute grep -q 'one frame' "$T/err"
 }
@@ -800,7 +800,7 @@ has_no_children() {
 			explained 1000 1300 comm faults <"$T/nr"
 		else
 			# No program hides samples of a ring buffer.
-			in_range "$(cat "$T/nr")" 1000 1300
+			in_range "$(<"$T/nr")" 1000 1300
 		fi
 		[ "$(jq -s -r 'map(.cgroup // empty) | unique | join(" ")' "$T/json")" = "$name/a" ]
 	done
@@ -955,7 +955,7 @@ takers_are() {
 	kill -INT "$report"
 	wait_for no_sessions
 	# It waits, and has not ended.
-	wait_for grep -q pipe "/proc/$report/wchan"
+	wait_for has_text pipe "/proc/$report/wchan"
 	exec {full}>&-
 	kill -KILL "$report"
 }

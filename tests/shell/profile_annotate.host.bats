@@ -356,7 +356,7 @@ jit_rows() {
 	perf profile report --annotate nowhere "$T/data" 2>"$T/err" && return 1
 	[ "$(grep -c 'the profile has no build id of it, so it may not be the file that was sampled' "$T/err")" = 1 ]
 	perf profile report --annotate hot "$T/data" 2>"$T/err" >"$T/again"
-	[ "$(cat "$T/err")" = "perf profile: $T/main: the profile has no build id of it, so it may not be the file that was sampled" ]
+	[ "$(<"$T/err")" = "perf profile: $T/main: the profile has no build id of it, so it may not be the file that was sampled" ]
 	grep -q ' Instruction$' "$T/again"
 }
 

@@ -217,7 +217,7 @@ weight() {
 	cp "$WORKLOADS/blend" "$T/gone"
 	"$T/gone" 100000000 &
 	jobs_started+=($!)
-	wait_for grep -qx gone /proc/$!/comm
+	wait_for has_line gone /proc/$!/comm
 	rm "$T/gone"
 	profile -F 1000 -p $! -o "$T/x" -- ran 0.2 $! >"$T/report"
 	kill $!
@@ -272,7 +272,7 @@ weight() {
 	grep -qE '^[[:space:]]+ffff[0-9a-f]{12} [a-z_]' "$T/script"
 	grep -E '^[[:space:]]+ffff[0-9a-f]{12} \[unknown\]' "$T/script" | sort -u | wc -l >"$T/unknown"
 	perf profile report --stacks "$T/x" | grep -oE '^    \[kernel\]\+0x[0-9a-f]+' | sort -u | wc -l >"$T/ours"
-	[ "$(cat "$T/unknown")" -le "$(cat "$T/ours")" ]
+	[ "$(<"$T/unknown")" -le "$(<"$T/ours")" ]
 	theirs report --stdio --no-children -g none -s cgroup -i "$T/x" >"$T/report"
 	grep -qE '% +/' "$T/report"
 	perf profile report -j -s cpu,cgroup,sym "$T/x" | diff -u "$T/json" - >&2
@@ -375,7 +375,7 @@ without_tmpfile() {
 @test "a profile that is killed leaves no file, and a file without samples has a report" {
 	cd "$T"
 	background log perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -a -o x
-	wait_for grep -q poll "/proc/$!/wchan"
+	wait_for has_text poll "/proc/$!/wchan"
 	kill -9 $!
 	wait $! || :
 	[ ! -e x ]

@@ -93,7 +93,7 @@ serve() {
 	rm -f "$T/port"
 	background "$T/server.log" python3 "$T/server.py" "$T" "$1"
 	wait_for test -e "$T/port"
-	url=http://127.0.0.1:$(cat "$T/port")
+	url=http://127.0.0.1:$(<"$T/port")
 }
 
 # names OPTION... : print the sampled functions of $T/program with their lines. $T/err has perf's complaints.
@@ -170,12 +170,12 @@ names() {
 	serve silent
 	stripped program
 	DEBUGINFOD_TIMEOUT=1 names --debuginfod="$url" >"$T/names"
-	[ "$(cat "$T/err")" = "perf profile: debuginfod: the servers take too long: no further debug information is fetched" ]
+	[ "$(<"$T/err")" = "perf profile: debuginfod: the servers take too long: no further debug information is fetched" ]
 	grep -q '^program+0x' "$T/names"
 	[ "$(wc -l <"$T/requests")" = 1 ]
 	end_jobs
 	names --debuginfod="$url" >"$T/names"
-	[ "$(cat "$T/err")" = "perf profile: debuginfod: Connection refused: no further debug information is fetched" ]
+	[ "$(<"$T/err")" = "perf profile: debuginfod: Connection refused: no further debug information is fetched" ]
 	grep -q '^program+0x' "$T/names"
 	[ -z "$(ls -A "$public")" ]
 }

@@ -261,7 +261,7 @@ hindered() {
 	[ "$(sed -nE 's/^[^\t ].* ([0-9]+) *$/\1/p' "$T/script" | awk '{ sum += $1 } END { print sum }')" = "$(account .weight "$T/json")" ]
 	[ "$(account .samples "$T/json")" -gt 200 ]
 	# a second or less, and at least one call each second; one for each sample would be 200 and more
-	in_range "$(cat "$T/writes")" 1 20
+	in_range "$(<"$T/writes")" 1 20
 }
 
 @test "single samples that the directory for temporary files has no room for are lost, with their number" {

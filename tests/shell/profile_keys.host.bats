@@ -66,7 +66,7 @@ samples_both() {
 		background /dev/null nice -n $nice spin 1000000000000
 		pids+=($!)
 		want+=("$! $((120 + $(nice -n $nice nice)))")
-		wait_for grep -qx spin "/proc/$!/comm"
+		wait_for has_line spin "/proc/$!/comm"
 	done
 	for way in --bpf --no-bpf "--prog=$WORKLOADS/samples.bpf.o"; do
 		wait_for samples_both "$way"

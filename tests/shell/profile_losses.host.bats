@@ -45,7 +45,7 @@ ran_for() {
 	local target pid
 	background /dev/null blend 100000000
 	pid=$!
-	for target in "" "-a" "-p $pid" "-C $(cat /sys/devices/system/cpu/online)" "--for-each-cgroup /" "-a --range blend_b"; do
+	for target in "" "-a" "-p $pid" "-C $(</sys/devices/system/cpu/online)" "--for-each-cgroup /" "-a --range blend_b"; do
 		# shellcheck disable=SC2086 # words
 		own -F 2000 $target -- blend 50000
 		adds_up
@@ -80,7 +80,7 @@ ran_for() {
 	local pid session ticks
 	background /dev/null taskset -c 0 blend 100000000
 	pid=$!
-	wait_for grep -qx blend "/proc/$pid/comm"
+	wait_for has_line blend "/proc/$pid/comm"
 	perf profile --no-bpf -e cpu-clock -c 100000 -j -p "$pid" >"$T/json" 3>&- &
 	session=$!
 	jobs_started+=("$session")

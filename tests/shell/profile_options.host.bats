@@ -62,7 +62,7 @@ opens() {
 	echo "$(grep -cm1 '/proc/kallsyms"' "$T/calls") $(grep -cm1 'PR_SET_NAME, "perf-symbols"' "$T/calls")" \
 		"$(grep -cm1 '/proc/[0-9]*/maps"' "$T/calls") $(grep -cm1 'perf_event_open(.* mmap2=1,' "$T/calls")" >"$T/numbers"
 	cat "$T/numbers"
-	[ "$(cat "$T/numbers")" = "$numbers" ]
+	[ "$(<"$T/numbers")" = "$numbers" ]
 }
 
 @test "symbols are read and mappings followed only if the profile has addresses" {
@@ -88,7 +88,7 @@ opens() {
 	background "$T/screen" script -qfc "sh -c 'echo \$\$ >$T/pid; exec perf profile --bpf-attr-map $ATTR_MAP -e cpu-clock \
 		-F 500 -p ${pids[0]},${pids[1]} >$T/text'" /dev/null
 	wait_for test -s "$T/pid"
-	pid=$(cat "$T/pid")
+	pid=$(<"$T/pid")
 	wait_for pgrep -P "$pid" -x perf-symbols
 	worker=$(pgrep -P "$pid" -x perf-symbols)
 	wait_for pgrep -P "$worker"
@@ -100,7 +100,7 @@ opens() {
 	# It is shown from the first second on.
 	wait_for grep -qE 'reading symbols: +[0-9]+ % \((first|second)\)' "$T/screen"
 	kill -CONT "$worker"
-	wait_for grep -q 'stand for' "$T/text"
+	wait_for has_text 'stand for' "$T/text"
 	wait_for test ! -e "/proc/$pid"
 	[ "$(grep -cE ' (first|second) +\[\.\] blend_b$' "$T/text")" = 2 ]
 }

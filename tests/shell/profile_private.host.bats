@@ -53,7 +53,7 @@ let_go() {
 	pid=$!
 	for target in "-p $pid" "-t $pid" "-a" "-C 0-" "--for-each-cgroup /" "--range blend_b" "--each -o $T/x"; do
 		# shellcheck disable=SC2086 # words
-		profile ${target/-C 0-/-C $(cat /sys/devices/system/cpu/online)}
+		profile ${target/-C 0-/-C $(</sys/devices/system/cpu/online)}
 		sampled_privately "$held_by: $OWN (kill -CONT $holder if it is stopped, or end it)"
 	done
 	# Each session tries anew.
@@ -68,13 +68,13 @@ let_go() {
 	start_sampler keeps -q -a -F 1 cpu-clock
 	background "$T/lease" leased "$T/program"
 	lease=$!
-	wait_for grep -qx ready "$T/lease"
+	wait_for has_line ready "$T/lease"
 	PERF_TEST_LOCK_MS=100 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -j --range blend_b -- "$T/program" 50000 \
 		>"$T/json" 2>"$T/err" 3>&- &
 	session=$!
 	jobs_started+=("$session")
 	# It samples, and its command is before its exec.
-	wait_for grep -qx wanted "$T/lease"
+	wait_for has_line wanted "$T/lease"
 	hold_tasks
 	kill -TERM "$lease"
 	wait "$session"
@@ -93,7 +93,7 @@ ends_behind() {
 	background "$T/json" env PERF_TEST_LOCK_MS=300000 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -j \
 		-o "$T/data" --flamegraph "$T/flame.svg" "$@" -- "$WORKLOADS/waiter"
 	session=$!
-	wait_for grep -qx ready "$T/json"
+	wait_for has_line ready "$T/json"
 	exec 9<"${ATTR_MAP}_lock$lock"
 	flock 9
 	kill -INT "$session"
@@ -151,7 +151,7 @@ ends_behind() {
 	own_the_tasks
 	background "$T/sleepers" sleepers 3000
 	local sleepers=$!
-	wait_for grep -q ready "$T/sleepers"
+	wait_for has_text ready "$T/sleepers"
 	background /dev/null blend 100000000
 	blend=$!
 	PERF_TEST_MAX_TASKS=1 profile -p "$sleepers,$blend"

@@ -66,7 +66,7 @@ number() {
 	for signal in INT TERM; do
 		background "$T/text" perf profile -e cpu-clock --prog "$WORKLOADS/big_map.bpf.o" --dump-maps --timeout 100
 		session=$!
-		wait_for grep -qx '# map big:' "$T/text"
+		wait_for has_line '# map big:' "$T/text"
 		kill -$signal "$session"
 		status=0
 		wait "$session" || status=$?

@@ -98,7 +98,7 @@ perf profile: --range odd:none: nothing of this name in the kernel and in the pr
 	blend_forever
 	background "$T/a" perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 2000 -j -I 200 --range blend_a -p "$blend_pid"
 	killed=$!
-	wait_for grep -q '"sym": "blend_a"' "$T/a"
+	wait_for has_text '"sym": "blend_a"' "$T/a"
 	profile --range blend_b -p "$blend_pid" --timeout 500 >"$T/json"
 	[ "$(functions "$T/json")" = blend_b ]
 	# Its samples go on while the other session comes and goes.
@@ -132,11 +132,11 @@ perf profile: --range odd:none: nothing of this name in the kernel and in the pr
 	local status session child
 	cp "$(command -v blend)" "$T/program"
 	background "$T/lease" leased "$T/program"
-	wait_for grep -qx ready "$T/lease"
+	wait_for has_line ready "$T/lease"
 	perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock --range main -- "$T/program" >"$T/out" 2>&1 3>&- &
 	session=$!
 	jobs_started+=("$session")
-	wait_for grep -qx wanted "$T/lease"
+	wait_for has_line wanted "$T/lease"
 	# The process that reads symbols is another child.
 	child=$(grep -l "^TracerPid:[[:blank:]]*$session$" /proc/[0-9]*/status | grep -o '[0-9]*')
 	# It stops and goes on, as without ranges.

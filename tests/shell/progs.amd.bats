@@ -77,7 +77,7 @@ on_both() {
 @test "events of a foreign leader are also counted in programs" {
 	background "$T/lead" "${WORKLOADS%/*}/foreign/foreign" lead "$ATTR_MAP" 1 0	# cpu-clock
 	lead=$!
-	wait_for grep -q ready "$T/lead"
+	wait_for has_text ready "$T/lead"
 	prog_stat -v -b "$(id loop)" -x, -o "$T/out" -e bpf_runs,cpu-clock,page-faults \
 		"$WORKLOADS/progrun" "$P/target_loop" 300 1000 2>"$T/err"
 	cat "$T/err" >&2
@@ -340,10 +340,10 @@ target_twin $twin raw_tracepoint 1 2 $a"
 @test "perf warns about tail calls where it can know them" {
 	$bpftool map update pinned "${P}_maps/tails" key 0 0 0 0 value pinned "$P/target_tail"
 	prog_stat -b "$(id tail)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_caller" 10 2>"$T/err"
-	is_equal "$(cat "$T/err")" "perf stat: 'target_tail' (id $(id tail)) is in a map for tail calls: executions that begin by a tail call are not counted"
+	is_equal "$(<"$T/err")" "perf stat: 'target_tail' (id $(id tail)) is in a map for tail calls: executions that begin by a tail call are not counted"
 	is_equal "$(field bpf_runs 1 "$T/out")" 0
 	prog_stat -b "$(id caller)" -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_caller" 10 2>"$T/err"
-	is_equal "$(cat "$T/err")" "perf stat: 'target_caller' (id $(id caller)) makes tail calls: its callees are counted as part of it"
+	is_equal "$(<"$T/err")" "perf stat: 'target_caller' (id $(id caller)) makes tail calls: its callees are counted as part of it"
 	is_equal "$(field bpf_runs 1 "$T/out")" 10
 }
 

@@ -135,7 +135,7 @@ loop_costs() {
 stop_at() {
 	background "$T/stopped" env PERF_TEST_STOP_AT="$1" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -e cs -- true
 	stopped=$!
-	wait_for grep -q ') T ' "/proc/$stopped/stat"
+	wait_for has_text ') T ' "/proc/$stopped/stat"
 }
 
 # runs_counted : executions of a program are counted

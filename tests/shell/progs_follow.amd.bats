@@ -85,7 +85,7 @@ leave_one_descriptor() {
 	leave_one_descriptor "$run_pid"
 	reload new
 	new=$(id_of "$P/new/target_loop")
-	wait_for grep -q 'for now' "$T/rows.err"
+	wait_for has_text 'for now' "$T/rows.err"
 	prog_run loop 5
 	prlimit --pid "$run_pid" --nofile="$limit:"
 	wait_for has_users "$new" 1
@@ -94,7 +94,7 @@ leave_one_descriptor() {
 	cat "$T"/rows.* >&2
 	is_equal "$(prog_field "target_loop-$(id loop)" bpf_runs 1 "$T/rows.csv")" 15
 	is_equal "$(prog_field "target_loop-$new" bpf_runs 1 "$T/rows.csv")" 30
-	is_equal "$(cat "$T/rows.err")" "perf stat: -b: new programs cannot be counted for now: Too many open files: raise the limit with ulimit -n"
+	is_equal "$(<"$T/rows.err")" "perf stat: -b: new programs cannot be counted for now: Too many open files: raise the limit with ulimit -n"
 	nothing_attached
 }
 
@@ -242,7 +242,7 @@ leave_one_descriptor() {
 	rm "$P/nested$((i - 1))/target_nested_link"
 	prog_stat -b name:target_loop,name:target_twin -x, -o "$T/out" -e bpf_runs \
 		"$WORKLOADS/progrun" "$P/target_loop" 6 2>"$T/err"
-	is_equal "$(cat "$T/err")" "perf stat: -b: 1 program left out: 'target_twin' (id $(id twin)): as many probes as the kernel allows are attached to it already"
+	is_equal "$(<"$T/err")" "perf stat: -b: 1 program left out: 'target_twin' (id $(id twin)): as many probes as the kernel allows are attached to it already"
 	is_equal "$(field bpf_runs 1 "$T/out")" 6
 	nothing_attached
 }
@@ -319,7 +319,7 @@ leave_one_descriptor() {
 	END
 	counting both -b name:target_loop,name:target_twin -e bpf_runs
 	both=$run_pid
-	is_equal "$(cat "$T/both.err")" "perf stat: -b: 1 program left out: 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished"
+	is_equal "$(<"$T/both.err")" "perf stat: -b: 1 program left out: 'target_loop' (id $(id loop)): another session (process $stopped) is attaching or detaching probes there and has not finished"
 	prog_run twin 40
 	is_equal "$(pairs)" 2
 	kill -CONT "$stopped"

@@ -82,7 +82,7 @@ setup() {
 	refused 255 as_nobody perf stat record -o "$dir/x" -e duration_time touch "$dir/ran" \
 		<<<"perf stat: cannot replace $dir/x: Operation not permitted"
 	[ "$(cd "$dir" && echo *)" = x ]
-	[ "$(cat "$dir/x")" = mine ]
+	[ "$(<"$dir/x")" = mine ]
 	# root may replace anyone's
 	as_nobody perf stat record -o "$dir/y" -e duration_time true >/dev/null 2>&1
 	perf stat record -o "$dir/y" -e page-faults:u true >/dev/null 2>&1
@@ -94,7 +94,7 @@ setup() {
 	local shared="--bpf-counters --bpf-attr-map $ATTR_MAP"
 	background gang "$WORKLOADS/gang" 2 1000
 	local gang=$!
-	wait_for grep -q ready gang
+	wait_for has_text ready gang
 	# shellcheck disable=SC2086 # two options
 	{
 		# mixed with events that have a count of each thread
@@ -139,7 +139,7 @@ setup() {
 	"$WORKLOADS/sleepers" 2729 >"$BATS_TEST_TMPDIR/ready" 3>&- &
 	local pid=$!
 	jobs_started+=("$pid")
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/ready"
 	fails_with 255 "perf stat: perf.data cannot hold 2730 threads" \
 		perf stat record -o x --per-thread -e dummy -p $pid touch ran
 	[ ! -e x ]

@@ -76,7 +76,7 @@ setup() {
 
 @test "a pipe gets the data, and nothing else" {
 	perf stat record -e page-faults:u,duration_time sh -c 'echo said' 2>err 3>&- | perf stat report -x, 2>report.txt 3>&-
-	[ "$(cat err)" = said ]
+	[ "$(<err)" = said ]
 	[ "$(cut -d, -f3 report.txt | tr '\n' ' ')" = "page-faults:u duration_time " ]
 	perf stat record -o - -e page-faults:u true >x 2>err
 	[ ! -s err ]
@@ -104,9 +104,9 @@ setup() {
 	local perf=$!
 	wait_for test -s started
 	kill -KILL "$perf"
-	kill "$(cat started)"
+	kill "$(<started)"
 	wait "$perf" || :
-	[ "$(cat perf.data)" = old ]
+	[ "$(<perf.data)" = old ]
 	[ "$(echo *)" = "err perf.data started" ]
 }
 
@@ -115,7 +115,7 @@ setup() {
 	# the command makes x.old after all checks
 	fails_with 255 "perf stat: writing x failed: Is a directory" \
 		perf stat record -o x --log-fd 4 -e page-faults:u sh -c 'mkdir x.old' 4>/dev/null
-	[ "$(cat x)" = old ]
+	[ "$(<x)" = old ]
 	[ "$(echo x*)" = "x x.old" ]
 }
 

@@ -236,7 +236,7 @@ is_half() {
 	fi
 	# Without sharing, by the event's two times on every kernel. perf itself refuses rates that are too high.
 	background "$T/own" perf profile --no-bpf -a -e cpu-clock -c 100003 -j --timeout 2000
-	wait_for grep -q poll "/proc/$!/wchan"
+	wait_for has_text poll "/proc/$!/wchan"
 	set_max_rate 5000
 	wait "$!"
 	set_max_rate 100000

@@ -53,7 +53,7 @@ lines() {
 start_profile() {
 	background /dev/null sh -c 'exec perf profile --bpf-attr-map "$ATTR_MAP" -a -j -s cpu "$@" >"$T/json" 2>"$T/err"' sh "$@"
 	profile_pid=$!
-	wait_for grep -q '"account"' "$T/json"
+	wait_for has_text '"account"' "$T/json"
 }
 
 # opened_before_collection : the event of CPU 1 is opened as the CPU comes, before the next collection ends an interval
@@ -104,7 +104,7 @@ account() {
 @test "an event that the kernel refuses when its CPU comes back is tried again, and accounted for" {
 	local sysctl=/proc/sys/kernel/perf_event_max_sample_rate
 	export ATTR_MAP T
-	max_rate=$(cat $sysctl)
+	max_rate=$(<$sysctl)
 	start_profile -I 200 -e page-faults -F 900
 	set_cpu1 0
 	echo 500 >$sysctl

@@ -151,7 +151,7 @@ has_samples() {
 	: >"$T/json"
 	background "$T/json" perf profile --bpf-attr-map "$ATTR_MAP" -a -e cpu-clock -F 499 -j -I 300
 	session=$!
-	wait_for grep -q account "$T/json"
+	wait_for has_text account "$T/json"
 	"$WORKLOADS/sample_slots" "$ATTR_MAP" busy
 	wait_for jq -n -e '[inputs] | any(.account.failed_reads > 0)' "$T/json"
 	lines=$(wc -l <"$T/json")
@@ -293,7 +293,7 @@ users() {
 		sampled -d 1 sched:sched_switch
 	fails_with 1 "sampler: cpu-clock: listed twice" sampled -d 1 cpu-clock,cpu-clock
 	fails_with 1 "sampler: cpu-clock: the kernel samples a clock every 10000 ns at most" sampled -d 1 -c 9999 cpu-clock
-	max=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	max=$(</proc/sys/kernel/perf_event_max_sample_rate)
 	fails_with 1 "sampler: cpu-clock: $((max + 1)) samples a second are more than the kernel allows ($max, kernel.perf_event_max_sample_rate)" \
 		sampled -d 1 -F $((max + 1)) cpu-clock
 	wait_for no_sessions

@@ -14,7 +14,7 @@ teardown() {
 # address of that
 start_keeper() {
 	background "$T/keeper" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -I 10 -a -e page-faults:u,cs
-	wait_for grep -q cs "$T/keeper"
+	wait_for has_text cs "$T/keeper"
 	"$WORKLOADS/leader_words" "$ATTR_MAP" >"$T/words"
 }
 

@@ -128,11 +128,11 @@ lose() {
 		-C 0 -e cpu-clock -F 100
 	session=$!
 	wait_for has_sessions 1
-	wait_for grep -q poll "/proc/$session/wchan"
+	wait_for has_text poll "/proc/$session/wchan"
 	start_sampler fast -q -a -F 1999 cpu-clock
 	echo 28 >"$T/refused"
 	kill -KILL "$sampler_pid"
-	wait_for grep -q 'is not sampled on CPU 0' "$T/out"
+	wait_for has_text 'is not sampled on CPU 0' "$T/out"
 	# Up to 10 ms are differences of the kernel's clocks.
 	sleep 0.1
 	kill -INT "$session"

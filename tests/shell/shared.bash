@@ -59,7 +59,7 @@ gang() {
 	rm -f "$T/gang"
 	background "$T/gang" "$WORKLOADS/gang" "$@"
 	gang=$!
-	wait_for grep -q ready "$T/gang"
+	wait_for has_text ready "$T/gang"
 	found_gang
 }
 

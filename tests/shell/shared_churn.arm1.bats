@@ -13,7 +13,7 @@ unseen() {
 	local blind
 	background "$T/blind" "$WORKLOADS/leader_blind" "$ATTR_MAP"
 	blind=$!
-	wait_for grep -q blind "$T/blind"
+	wait_for has_text blind "$T/blind"
 	"$@"
 	sleep 0.5
 	kill "$blind"
@@ -24,7 +24,7 @@ unseen() {
 zombies() {
 	background "$T/zombies" "$WORKLOADS/zombies" "$1"
 	target=$!
-	wait_for grep -q ready "$T/zombies"
+	wait_for has_text ready "$T/zombies"
 	both_window long $U,page-faults -p $target
 	tell long enable
 	"$WORKLOADS/poke" $target "$T/zombies"
@@ -101,7 +101,7 @@ zombies() {
 	set_until_end /proc/sys/kernel/sched_rt_runtime_us -1
 	chrt -f 20 bash -c '
 		chrt -f 10 "$WORKLOADS/spinfor" 100 &
-		until [ "$(cat /proc/$!/comm)" = spinfor ]; do sleep 0.01; done
+		until [ "$(</proc/$!/comm)" = spinfor ]; do sleep 0.01; done
 		perf stat --bpf-attr-map "$0" -x, -o "$1" -e "$2" -p $! -- sleep 0.5
 		kill -KILL $!' "$ATTR_MAP" "$T/spin.out" $U,${U}b,cs,cs:b 3>&-
 	same spin 0 $U 450000000 500000000

@@ -70,7 +70,7 @@ setup() {
 @test "offline CPUs are named and not counted" {
 	set_cpu1 0
 	count -C 0-1 -e cpu-clock,duration_time sleep 0.5
-	[ "$(cat "$err")" = "perf stat: -C 0-1: CPU 1 is offline: skipped (online: 0)" ]
+	[ "$(<"$err")" = "perf stat: -C 0-1: CPU 1 is offline: skipped (online: 0)" ]
 	whole 1
 	count -a -e cpu-clock,duration_time sleep 0.5
 	is_silent "$err"

@@ -54,11 +54,11 @@ hold() {
 clear_cpu() {
 	local task server=/sys/kernel/debug/sched/fair_server/cpu$1/runtime
 	cleared=$1
-	mask=$(cat /sys/devices/virtual/workqueue/cpumask)
-	rt_runtime=$(cat /proc/sys/kernel/sched_rt_runtime_us)
+	mask=$(</sys/devices/virtual/workqueue/cpumask)
+	rt_runtime=$(</proc/sys/kernel/sched_rt_runtime_us)
 	echo $((3 & ~(1 << $1))) >/sys/devices/virtual/workqueue/cpumask
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
-	[ ! -e "$server" ] || { fair_runtime=$(cat "$server"); echo 0 >"$server"; }
+	[ ! -e "$server" ] || { fair_runtime=$(<"$server"); echo 0 >"$server"; }
 	for task in /proc/[0-9]*; do
 		taskset -pc $((1 - $1)) "${task#/proc/}" >/dev/null 2>&1 || :
 	done
@@ -357,7 +357,7 @@ teardown() {
 	# Without one of them the kernel gives the event up.
 	wait_for has_pinned_slots 1 7
 	background "$BATS_TEST_TMPDIR/pinned" perf stat -C 1 -e $pinned sleep 10000
-	wait_for grep -q poll "/proc/$!/wchan"
+	wait_for has_text poll "/proc/$!/wchan"
 	wait_for has_no_free_counter 1
 	for mode in "" -A --per-socket "-I 100"; do
 		perf stat $mode -a -x, -o "$out" -e r13:D,cs sleep 0.15

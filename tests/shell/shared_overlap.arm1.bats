@@ -31,7 +31,7 @@ right() {
 	for order in "p t c" "p c t" "t p c" "t c p" "c p t" "c t p"; do
 		# the command's shell ends with its session; the gang stays
 		both_window c $U,cs -- sh -c 'trap "" TERM; "$0" 2 500000 2 >"$1"' "$WORKLOADS/gang" "$T/gang"
-		wait_for grep -q ready "$T/gang"
+		wait_for has_text ready "$T/gang"
 		gang=$(pgrep -x gang)
 		found_gang
 		both_window p $U -p "$gang"

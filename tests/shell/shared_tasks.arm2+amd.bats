@@ -49,7 +49,7 @@ hidden_session() {
 	# Before 6.7 the kernel does not count what it hides.
 	is_since 6.7 || skip "Linux $KERNEL"
 	background "$T/hide" "$WORKLOADS/hide_exits" 0
-	wait_for grep -q ready "$T/hide"
+	wait_for has_text ready "$T/hide"
 	with_shared cs,page-faults:u
 	# Since 6.16 the leader needs no kprobe, so none is hidden.
 	if is_since 6.16; then
@@ -148,7 +148,7 @@ churn() {
 	churn 1 30 $target
 	wait "${churns[@]}" || :
 	: >"$T/over"
-	wait_for grep -q "done" "$T/target"
+	wait_for has_text "done" "$T/target"
 	wait_for sleeps $target
 	tell long disable
 	finish long
@@ -165,7 +165,7 @@ churn() {
 	local i runs=() event=page-faults shared_event
 	background "$T/gang" taskset -c 1 "$WORKLOADS/gang" 2 2000000 3
 	gang=$!
-	wait_for grep -q ready "$T/gang"
+	wait_for has_text ready "$T/gang"
 	! has_pmu || event=cycles:u
 	with_shared "$event,cs"
 	as_shared "$event"
@@ -235,14 +235,14 @@ is_same_row() {
 
 # is_fifo PID : it has become the spinner, with the real-time class
 is_fifo() {
-	[[ $(chrt -p "$1") = *FIFO* ]] && [ "$(cat "/proc/$1/comm")" = spinfor ]
+	[[ $(chrt -p "$1") = *FIFO* ]] && [ "$(<"/proc/$1/comm")" = spinfor ]
 }
 
 @test "overlapping sessions on two CPUs may leave in every order" {
 	local order name times
 	for order in "p t c" "p c t" "t p c" "t c p" "c p t" "c t p"; do
 		both_window c page-faults:u,cs -- sh -c 'trap "" TERM; "$0" 3 100000 20 >"$1"' "$WORKLOADS/gang" "$T/gang"
-		wait_for grep -q ready "$T/gang"
+		wait_for has_text ready "$T/gang"
 		gang=$(pgrep -x gang)
 		both_window p page-faults:u,cs -p "$gang"
 		both_window t page-faults:u,cs -t "$gang"

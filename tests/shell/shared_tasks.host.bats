@@ -25,7 +25,7 @@ requirements() {
 	local sleeps spins
 	background "$T/sleeps" "$WORKLOADS/waiter"
 	sleeps=$!
-	wait_for grep -q ready "$T/sleeps"
+	wait_for has_text ready "$T/sleeps"
 	wait_for grep -q '^State:.S' "/proc/$sleeps/status"
 	PERF_TEST_KILL_AT=synced shared -e page-faults -p "$sleeps" true 2>"$T/sleeps.err"
 	background "$T/spins" "$WORKLOADS/spinfor" 1000

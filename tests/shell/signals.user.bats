@@ -14,7 +14,7 @@ start_ignoring() {
 		>"$BATS_TEST_TMPDIR/out" 4>"$BATS_TEST_TMPDIR/counts" 3>&- &
 	run=$!
 	jobs_started+=("$run")
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/out"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/out"
 }
 
 has_ended() {

@@ -27,7 +27,7 @@ hold_lock() {
 	shared -x, -o /dev/null -e cs true
 	background "$T/holder" sh -c 'exec 9<"$1"; flock 9; echo ready; exec sleep 1000' sh "$1"
 	holder=$!
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 }
 
 # counts_private NAME : that window of a gang was counted with perf events of its own, and right
@@ -145,7 +145,7 @@ has_lines() {
 		-o "$T/long.out" -I 100000 --bpf-counters -a -e page-faults --for-each-cgroup "^$name" -- \
 		bash -c "echo \$\$ >$top/x/cgroup.procs && exec $WORKLOADS/faults 3000"
 	# It has its list of cgroups, and the lock.
-	wait_for grep -qx "stopped at session-added" "$T/long.err"
+	wait_for has_line "stopped at session-added" "$T/long.err"
 	mkdir "$top/x"
 	kill -CONT $!
 	wait $!

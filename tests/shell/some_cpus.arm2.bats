@@ -51,7 +51,7 @@ spin_on() {
 	start_run load -v -e "$event,page-faults" sleep infinity
 	echo 0 >/sys/devices/system/cpu/cpu1/online
 	echo 1 >/sys/devices/system/cpu/cpu1/online
-	wait_for grep -q "CPU 1 came online: 1 shared events opened there" "$T/load.err"
+	wait_for has_text "CPU 1 came online: 1 shared events opened there" "$T/load.err"
 	spin_on 1
 	[ "$value" = "<not counted>" ]
 	[ "$(state failed)" = 0 ]

@@ -172,7 +172,7 @@ beside_each_step() {
 	go_on
 	finish living
 	lists "$T/none"
-	[ "$(cat "$T/none.out")" = "no events are shared through $ATTR_MAP" ]
+	[ "$(<"$T/none.out")" = "no events are shared through $ATTR_MAP" ]
 	is_silent "$T/none.err"
 }
 
@@ -337,7 +337,7 @@ restored() {
 	[ "${PLACE:-host}" != host ] || skip "only where no other test runs at the same time"
 	background "$T/holder" "$WORKLOADS/hold_anon"
 	local holder=$! i
-	wait_for grep -q ready "$T/holder"
+	wait_for has_text ready "$T/holder"
 	window witness --bpf-counters -a -e page-faults
 	tell witness enable
 	for i in 1 2 3; do

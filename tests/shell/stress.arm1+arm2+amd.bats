@@ -38,7 +38,7 @@ start_gang() {
 	chrt -o 0 "$WORKLOADS/gang" 2 20000 1 >"$T/gang.$1" 3>&- &
 	gangs+=($!)
 	jobs_started+=($!)
-	wait_for grep -q ready "$T/gang.$1"
+	wait_for has_text ready "$T/gang.$1"
 }
 
 # is_quiet PID : that gang has done all its work, and sleeps

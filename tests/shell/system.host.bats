@@ -18,7 +18,7 @@ requirements() {
 
 @test "-v prints a line of sums for each counted event with one sum" {
 	perf stat -v -a -e cs,cpu-clock true 2>&1 >/dev/null 3>&- | grep -c '^[a-z-]*: [0-9]* [0-9]* [0-9]*$' >"$BATS_TEST_TMPDIR/nr"
-	[ "$(cat "$BATS_TEST_TMPDIR/nr")" = 2 ]
+	[ "$(<"$BATS_TEST_TMPDIR/nr")" = 2 ]
 	perf stat -vv -A -C 0 -e cs true >"$BATS_TEST_TMPDIR/err" 2>&1 3>&-
 	[ "$(grep -c '^cs: [0-9]* [0-9]* [0-9]*$' "$BATS_TEST_TMPDIR/err")" = 0 ]
 	[ "$(grep -c '^cs: 0: [0-9]* [0-9]* [0-9]*$' "$BATS_TEST_TMPDIR/err")" = 1 ]
@@ -107,7 +107,7 @@ requirements() {
 	for signal in INT TERM; do
 		background "$out" perf stat -a -x, -I 20 --summary -e cs
 		perf=$!
-		wait_for grep -q ',cs,' "$out"
+		wait_for has_text ',cs,' "$out"
 		kill -$signal $perf
 		status=0
 		wait $perf || status=$?
@@ -116,7 +116,7 @@ requirements() {
 	done
 	background "$out" perf stat -C 0 -x, -e cs -- "$WORKLOADS/waiter"
 	perf=$!
-	wait_for grep -q ready "$out"
+	wait_for has_text ready "$out"
 	kill -INT $perf
 	status=0
 	wait $perf || status=$?
@@ -138,7 +138,7 @@ requirements() {
 	refused 1 perf stat -C 4095 -e cs true <<-EOF
 	Error:
 	No supported events found.
-	-C 4095: there is no CPU 4095 (online: $(cat /sys/devices/system/cpu/online))
+	-C 4095: there is no CPU 4095 (online: $(</sys/devices/system/cpu/online))
 	EOF
 }
 
@@ -181,7 +181,7 @@ count_beside() {
 		bash -c "read -r _ <&$work && exec '$WORKLOADS/faults' 640" 3>&- &
 		faults=$!
 		jobs_started+=("$faults")
-		wait_for grep -q pipe "/proc/$faults/wchan"
+		wait_for has_text pipe "/proc/$faults/wchan"
 		count_beside "$options" "$faults"
 		echo "$options"
 		diff -u "$T/by_theirs" "$T/by_ours"
@@ -302,8 +302,8 @@ levels() {
 	sleep 1000 3>&- &
 	sleep=$!
 	jobs_started+=("$spin" "$sleep")
-	wait_for grep -qx spin "/proc/$spin/comm"
-	wait_for grep -qx sleep "/proc/$sleep/comm"
+	wait_for has_line spin "/proc/$spin/comm"
+	wait_for has_line sleep "/proc/$sleep/comm"
 	for option in "" -x, -j; do
 		# shellcheck disable=SC2086 # none or one word
 		perf stat -a --per-thread $option -o "$out" -e cpu-clock:u -- "$WORKLOADS/ran" 0.02 "$spin"

@@ -37,7 +37,7 @@ stopped_with_events() {
 	background "$T/$1.err" env PERF_TEST_STOP_AT=event-prepared "${@:2}" perf stat --bpf-counters \
 		--bpf-attr-map "$ATTR_MAP" -v -x, -o "$T/$1.csv" -a -e cs true
 	stopped=$!
-	wait_for grep -qx "stopped at event-prepared" "$T/$1.err"
+	wait_for has_line "stopped at event-prepared" "$T/$1.err"
 }
 
 @test "a session that dies with events prepared is taken over at once" {

@@ -107,7 +107,7 @@ while_counting() {
 	local pid=$server
 	"$WORKLOADS/waiter" >"$BATS_TEST_TMPDIR/ready" 3>&- &
 	jobs_started+=("$!")
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/ready"
 	perf stat -p "$pid,$!" -e page-faults:u true 2>"$BATS_TEST_TMPDIR/err" 3>&-
 	grep -q "^ Performance counter stats for process id '$pid,$!':\$" "$BATS_TEST_TMPDIR/err"
 	refute grep -q 'seconds user' "$BATS_TEST_TMPDIR/err"
@@ -119,10 +119,10 @@ while_counting() {
 		"$WORKLOADS/waiter" >"$BATS_TEST_TMPDIR/ready" 3>&- &
 		local target=$!
 		jobs_started+=("$target")
-		wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+		wait_for has_text ready "$BATS_TEST_TMPDIR/ready"
 		background "$out" perf stat $option $target -x, -I 20 -e page-faults:u
 		local perf=$!
-		wait_for grep -q page-faults "$out"
+		wait_for has_text page-faults "$out"
 		kill -KILL $target
 		status=0
 		wait $perf || status=$?
@@ -136,7 +136,7 @@ waits_unwoken() {
 	local out=$BATS_TEST_TMPDIR/out perf before status=0
 	background "$out" perf stat "$1" "$2" -x, -e dummy:u
 	perf=$!
-	is_waiting() { [ "$(cat /proc/$perf/comm)" = perf ] && grep -q poll /proc/$perf/wchan; }
+	is_waiting() { [ "$(</proc/$perf/comm)" = perf ] && grep -q poll /proc/$perf/wchan; }
 	wait_for is_waiting
 	wakeups() { grep ^voluntary_ctxt_switches: /proc/$perf/status; }
 	before=$(wakeups)
@@ -153,7 +153,7 @@ begin_sleepers() {
 	"$WORKLOADS/sleepers" 20 >"$BATS_TEST_TMPDIR/ready" 3>&- &
 	target=$!
 	jobs_started+=("$target")
-	wait_for grep -q ready "$BATS_TEST_TMPDIR/ready"
+	wait_for has_text ready "$BATS_TEST_TMPDIR/ready"
 	thread=$(find "/proc/$target/task" -mindepth 1 -maxdepth 1 ! -name "$target" -printf '%f\n' -quit)
 }
 
@@ -210,8 +210,8 @@ begin_sleepers() {
 		status=0
 		background "$out" perf stat -x, -e page-faults:u "$WORKLOADS/waiter"
 		perf=$!
-		wait_for grep -q ready "$out"
-		child=$(cat "/proc/$perf/task/$perf/children")
+		wait_for has_text ready "$out"
+		child=$(<"/proc/$perf/task/$perf/children")
 		kill -$signal $perf
 		wait $perf || status=$?
 		[ "$status" = $((128 + $(kill -l $signal))) ]
@@ -259,7 +259,7 @@ typed() {
 	local out=$BATS_TEST_TMPDIR/out status=0 perf rows
 	background "$out" perf stat -x, -I 20 -e page-faults:u -p "$server"
 	perf=$!
-	wait_for grep -q page-faults "$out"
+	wait_for has_text page-faults "$out"
 	kill -INT $perf
 	wait $perf || status=$?
 	[ "$status" = 130 ]

@@ -47,13 +47,13 @@ fails() {
 		TEST "fails" {
 			set_until_end $T/setting 2
 			set_until_end $T/setting 3
-			[ "\$(cat $T/setting)" = 4 ]
+			[ "\$(<$T/setting)" = 4 ]
 		}
 	END
 	echo 1 >"$T/setting"
 	fails bats --tap "$T/setting.host.bats"
 	grep -qx 'not ok 1 fails' "$T/out"
-	[ "$(cat "$T/setting")" = 1 ]
+	[ "$(<"$T/setting")" = 1 ]
 }
 
 @test "a process with the number of an ended job goes on" {
@@ -69,7 +69,7 @@ fails() {
 		background /dev/null sleep 1000
 		child=$!
 		sh -c "echo $((job - 1)) >/proc/sys/kernel/ns_last_pid; setsid sleep 1000 & echo \$!" >"$1"
-		[ "$(cat "$1")" = $job ]
+		[ "$(<"$1")" = $job ]
 		end_jobs
 		[ -d /proc/$job ]
 		[ ! -d /proc/$child ])

@@ -48,7 +48,7 @@ cannot_fail() {
 		}
 		called() { grep a b; check; }
 		good() {
-			local a="$(cat b)" b
+			local a="$(<b)" b
 			[ "$a" = 1 ] || return
 			check || { echo no; return 1; }
 			case $a in
@@ -113,7 +113,7 @@ left_by() {
 named() {
 	local name
 	for name; do
-		printf '%s (sleep 1000)\n' "$(cat "$BATS_TEST_TMPDIR/pid.$name")"
+		printf '%s (sleep 1000)\n' "$(<"$BATS_TEST_TMPDIR/pid.$name")"
 	done | sort -n
 }
 
@@ -150,7 +150,7 @@ ended() {
 	named program | diff - "$BATS_TEST_TMPDIR/left"
 	grep -qx 'ok 1' "$BATS_TEST_TMPDIR/out"
 	for name in quiet pipe program; do
-		wait_for ended "$(cat "$BATS_TEST_TMPDIR/pid.$name")"
+		wait_for ended "$(<"$BATS_TEST_TMPDIR/pid.$name")"
 	done
 }
 

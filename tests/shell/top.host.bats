@@ -49,13 +49,13 @@ begin_screen() {
 	background "$T/screen" env TERM=xterm SHELL=/bin/bash bash -c \
 		'exec script -qfc "$1" /dev/null <"$0"' "$T/keys" "bash $T/session"
 	wait_for shows '^# .* stands? for '
-	pid=$(cat "$T/pid")
+	pid=$(<"$T/pid")
 }
 
 # ends_with STATUS : perf top has ended with this status, and left the terminal as it was, with its cursor
 ends_with() {
 	wait_for test -s "$T/status"
-	[ "$(cat "$T/status")" = "$1" ]
+	[ "$(<"$T/status")" = "$1" ]
 	diff "$T/before" "$T/after"
 	[ "$(grep -aoE $'\e\\[\\?25[lh]' "$T/screen" | tail -n 1)" = $'\e[?25h' ]
 }
@@ -98,7 +98,7 @@ fits() {
 	shows '^# [0-9,]+ samples stand for [0-9.]+ % of cpu-clock'
 	shows '^h: help, q: quit$'
 	fits 12 60
-	stty -F "$(cat "$T/tty")" -a >"$T/modes"
+	stty -F "$(<"$T/tty")" -a >"$T/modes"
 	grep -q -- '-icanon' "$T/modes"
 	grep -q -- '-echo ' "$T/modes"
 	press q
@@ -202,7 +202,7 @@ fits() {
 	for size in "8 40" "30 100" "3 20" "1 1" "12 60"; do
 		# shellcheck disable=SC2086 # two words
 		set -- $size
-		stty -F "$(cat "$T/tty")" rows "$1" cols "$2"
+		stty -F "$(<"$T/tty")" rows "$1" cols "$2"
 		wait_for fits "$1" "$2"
 	done
 	press q
@@ -227,7 +227,7 @@ fits() {
 	reader=$(ps -o ppid= -p "$(ps -o ppid= -p "$pid" | tr -d ' ')" | tr -d ' ')
 	kill -STOP "$reader"
 	# Until the terminal takes no more.
-	refute dd if=/dev/zero of="$(cat "$T/tty")" oflag=nonblock,noctty bs=512 status=none
+	refute dd if=/dev/zero of="$(<"$T/tty")" oflag=nonblock,noctty bs=512 status=none
 	kill -TERM "$pid"
 	wait_for test ! -e "/proc/$pid"
 	kill -CONT "$reader"
@@ -270,7 +270,7 @@ fits() {
 	# The session's shell has continued it.
 	: >"$T/screen"
 	wait_for shows '^# .* stands? for '
-	stty -F "$(cat "$T/tty")" -a | grep -q -- '-icanon'
+	stty -F "$(<"$T/tty")" -a | grep -q -- '-icanon'
 	press q
 	ends_with 0
 }

@@ -52,7 +52,7 @@ begin() {
 	background "$1" perf stat --bpf-counters --bpf-attr-map "${2:-$ATTR_MAP}" -a -x, -e cs -- \
 		"$WORKLOADS/waiter"
 	begun=$!
-	wait_for grep -q ready "$1"
+	wait_for has_text ready "$1"
 }
 
 # shares N : so many sessions share the one event of begin
@@ -83,7 +83,7 @@ forge() {
 	background "$T/forged" setpriv --reuid $nobody --regid $nobody --clear-groups \
 		--inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon "$mine/forge_leader" \
 		"$($bpftool -j map show pinned "$ATTR_MAP" | jq .id)"
-	wait_for grep -q ready "$T/forged"
+	wait_for has_text ready "$T/forged"
 	forged=$(sed -n 's/^ready //p' "$T/forged")
 }
 
@@ -309,7 +309,7 @@ has_open() {
 	wait_for has_open $run "$LOCK"
 	[ ! -e "$ATTR_MAP" ]
 	exec 9<&-
-	wait_for grep -q ready "$T/run"
+	wait_for has_text ready "$T/run"
 	[ -e "$ATTR_MAP" ]
 	end_run $run INT 130
 }
@@ -332,7 +332,7 @@ begin_in_tasks() {
 	background "$1" env PERF_TEST_STOP_AT=scope-set-written perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" \
 		-x, -e "$2" -- "$WORKLOADS/faults" 700
 	begun=$!
-	wait_for grep -qx "stopped at scope-set-written" "$1"
+	wait_for has_line "stopped at scope-set-written" "$1"
 }
 
 @test "removing a held lock of tasks does not allow a second holder, and both sessions count" {

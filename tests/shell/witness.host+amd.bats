@@ -24,9 +24,9 @@ requirements() {
 	begin_witness
 	background "$T/zombies" "$WORKLOADS/zombies" 20
 	zombies=$!
-	wait_for grep -q ready "$T/zombies"
+	wait_for has_text ready "$T/zombies"
 	kill -USR1 $zombies
-	wait_for grep -q ended "$T/zombies"
+	wait_for has_text ended "$T/zombies"
 	end_witness
 	[ "$(unreleased comm zombies)" = 20 ]
 }
