@@ -116,6 +116,33 @@ static void a_throttled_clock_runs_on(void **state __unused)
 	evsel__delete((struct evsel *)tally.evsel);
 }
 
+static void idle_time_without_samples_is_no_loss(void **state __unused)
+{
+	struct ring_tally tally = {.evsel = new_clock(), .nr_begun = 2, .idle_ns = 430};
+	const struct sample_account counted = {.kept = {50, 500}, .idle = {3, 30}, .counted = 1000};
+	struct sample_account account = split(&tally, counted);
+
+	assert_int_equal(account.idle.weight, 430);
+	assert_int_equal(account.idle.nr, 43);
+	assert_int_equal(account.lost[SAMPLE_LOST_TIMER].weight, 70);
+	/* no more than is missing */
+	tally.idle_ns = 10000;
+	account = split(&tally, counted);
+	assert_int_equal(account.idle.weight, 500);
+	assert_int_equal(account.lost[SAMPLE_LOST_TIMER].nr, 0);
+	/* Less than a period of each CPU is left. */
+	tally.idle_ns = 480;
+	account = split(&tally, counted);
+	assert_int_equal(account.thinned, 20);
+	assert_int_equal(account.lost[SAMPLE_LOST_TIMER].nr, 0);
+	/* All idle time has samples. */
+	tally.idle_ns = 25;
+	account = split(&tally, counted);
+	assert_int_equal(account.idle.weight, 30);
+	assert_int_equal(account.lost[SAMPLE_LOST_TIMER].weight, 470);
+	evsel__delete((struct evsel *)tally.evsel);
+}
+
 static void a_rest_that_others_decide_about_is_one_sum(void **state __unused)
 {
 	struct ring_tally tally = {.evsel = new_clock(), .nr_begun = 1, .has_prog = true};
@@ -137,6 +164,7 @@ int main(void)
 		cmocka_unit_test(an_event_without_any_sample_has_its_losses),
 		cmocka_unit_test(lost_records_have_their_part_of_the_count),
 		cmocka_unit_test(a_throttled_clock_runs_on),
+		cmocka_unit_test(idle_time_without_samples_is_no_loss),
 		cmocka_unit_test(a_rest_that_others_decide_about_is_one_sum),
 	};
 

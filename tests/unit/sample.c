@@ -435,7 +435,7 @@ static void single_samples_belong_to_their_rows(void **state)
 /* --- losses --- */
 
 /* Return: the account of an event of one CPU that counted 1,000, by samples of 10 */
-static struct sample_account account_of(struct sampled_event *event)
+static struct sample_account account_without_idle(struct sampled_event *event)
 {
 	struct sampler sampler = {.events = event, .nr_events = 1, .object.nr_cpus = 1};
 	struct sample_account account;
@@ -443,11 +443,17 @@ static struct sample_account account_of(struct sampled_event *event)
 	sampler.tables = calloc(1, sizeof(*sampler.tables));
 	event->rate = 10;
 	event->is_periodic = true;
-	event->takes_idle = true;
 	event->sum.counter = event->sum.enabled_ns = event->sum.running_ns = 1000;
 	sample_account__get(&sampler, 0, &account);
 	free(sampler.tables);
 	return account;
+}
+
+/* The idle task is a part of the target. */
+static struct sample_account account_of(struct sampled_event *event)
+{
+	event->takes_idle = true;
+	return account_without_idle(event);
 }
 
 static void throttling_takes_time_of_clocks(void **state __unused)
@@ -520,6 +526,41 @@ static void what_no_sample_has_is_split_among_those_who_ran(void **state __unuse
 	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 188);
 }
 
+static void idle_time_without_samples_is_left_out(void **state __unused)
+{
+	/* 500 have no samples, of which the CPU was idle for 420. */
+	struct sampled_event event = {
+		.is_clock = true,
+		.sum = {.seen = {.all = {50, 500}, .idle = {10, 100}}},
+		.idle_missed = 420,
+		.kept = {20, 200},
+	};
+	struct sample_account account = account_without_idle(&event);
+
+	assert_int_equal(account.idle.weight, 520);
+	assert_int_equal(account.idle.nr, 52);
+	/* This session has the half of the tasks' samples. */
+	assert_int_equal(account.other.weight, 200);
+	assert_int_equal(account.elsewhere.weight, 40);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 40);
+	/* no more than is missing; less than a period is none */
+	event.idle_missed = 1e30;
+	account = account_without_idle(&event);
+	assert_int_equal(account.idle.weight, 600);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 0);
+	event.idle_missed = 495;
+	account = account_without_idle(&event);
+	assert_int_equal(account.thinned, 5);
+	/* The kernel's time is late by a tick. */
+	event.idle_missed = -10;
+	assert_int_equal(account_without_idle(&event).idle.weight, 100);
+	/* A session that samples the idle task lacks these. */
+	event.idle_missed = 420;
+	account = account_of(&event);
+	assert_int_equal(account.idle.weight, 0);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight + account.elsewhere.weight, 500);
+}
+
 static void less_than_a_period_of_each_cpu_is_no_loss(void **state __unused)
 {
 	struct sampled_event event = {.sum = {.seen.all = {99, 991}}, .kept = {99, 991}};
@@ -554,6 +595,7 @@ int main(void)
 		cmocka_unit_test(throttling_takes_time_of_clocks),
 		cmocka_unit_test(throttling_hides_counts_of_hardware),
 		cmocka_unit_test(what_no_sample_has_is_split_among_those_who_ran),
+		cmocka_unit_test(idle_time_without_samples_is_left_out),
 		cmocka_unit_test(less_than_a_period_of_each_cpu_is_no_loss),
 	};
 

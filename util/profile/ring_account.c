@@ -39,6 +39,17 @@ static void account_for_throttling(const struct ring_tally *tally, uint64_t peri
 	account->counted += lost->weight;
 }
 
+/* Return: a rest without the idle time that no sample stands for: some machines keep timers from idle CPUs. */
+static uint64_t without_idle(const struct ring_tally *tally, uint64_t rest, uint64_t period,
+			     struct sample_account *account)
+{
+	uint64_t missed = least(minus(tally->idle_ns, account->idle.weight), rest);
+
+	account->idle.nr += missed / period;
+	account->idle.weight += missed;
+	return rest - missed;
+}
+
 void ring_account__split(const struct ring_tally *tally, struct sample_account *account)
 {
 	const struct perf_event_attr *attr = &tally->evsel->attr;
@@ -59,6 +70,8 @@ void ring_account__split(const struct ring_tally *tally, struct sample_account *
 	account_for_throttling(tally, period, account);
 	late->weight = least(late->nr * period, rest);
 	rest -= late->weight;
+	if (period && rest / period > tally->nr_begun)
+		rest = without_idle(tally, rest, period, account);
 	if (period && rest / period > tally->nr_begun)
 		account->lost[SAMPLE_LOST_TIMER] = (struct sample_sum){rest / period, rest};
 	else

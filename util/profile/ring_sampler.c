@@ -2,6 +2,7 @@
 #include "util/profile/ring_sampler.h"
 
 #include "util/event/evlist.h"
+#include "util/host/cpu_idle.h"
 #include "util/host/cpumap.h"
 #include "util/host/task_namespace.h"
 #include "util/lib/address_ranges.h"
@@ -65,6 +66,10 @@ struct ring_sampler {
 	bool has_ranges;
 	const struct address_ranges *ranges; /* NULL: not set yet */
 	bool with_idle;
+	bool is_enabled;
+	bool times_idle;      /* the idle time of its CPUs is a part of the count of a clock */
+	uint64_t *idle_at_ns; /* by CPU, see cpu_idle__read(): up to then... */
+	uint64_t idle_ns;     /* ...all CPUs were idle for so long while it was enabled */
 	bool has_threads;
 	bool has_cgroups;
 	bool is_inherited;
@@ -189,6 +194,14 @@ static void add(struct sample_sum *sum, const struct sample_entry *entry)
 	sum->weight += entry->weight;
 }
 
+static bool leaves_idle_out(const struct ring_sampler *sampler, const struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->attr;
+
+	return evsel__is_clock(evsel) &&
+	       (!sampler->with_idle || attr->exclude_idle || attr->exclude_kernel);
+}
+
 /* Return: the sum of samples that the entry belongs to, if it is left out; else NULL. The kernel filters other events. */
 static struct sample_sum *sum_of_left_out(const struct ring_sampler *sampler,
 					  const struct evsel *evsel,
@@ -199,8 +212,7 @@ static struct sample_sum *sum_of_left_out(const struct ring_sampler *sampler,
 
 	if (sampler->lacks_tasks && !entry->pid)
 		return &account->other;
-	if (evsel__is_clock(evsel) && !entry->pid &&
-	    (!sampler->with_idle || attr->exclude_idle || attr->exclude_kernel))
+	if (!entry->pid && leaves_idle_out(sampler, evsel))
 		return &account->idle;
 	if (evsel__is_clock(evsel) && (entry->is_user ? attr->exclude_user : attr->exclude_kernel))
 		return &account->mode;
@@ -378,10 +390,44 @@ static int compare_times(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* Events of tasks and cgroups count no idle time. */
+static bool times_idle(const struct ring_sampler *sampler)
+{
+	bool does = false;
+
+	for (int i = 0; i < sampler->events->nr; i++)
+		does |= leaves_idle_out(sampler, sampler->events->evsels[i]);
+	return does && !sampler->has_threads && !sampler->has_cgroups;
+}
+
+/* Add the idle time since the last call, in which the events were enabled or not. */
+static void add_idle_time(struct ring_sampler *sampler)
+{
+	const struct cpumap *cpus = sampler->ring.cpus;
+	int nr = cpumap__max(cpus) + 1;
+	uint64_t *now_ns;
+
+	if (!sampler->times_idle)
+		return;
+	now_ns = calloc(nr, sizeof(*now_ns));
+	if (now_ns)
+		cpu_idle__read(now_ns, nr);
+	for (int i = 0; i < cpus->nr && now_ns && sampler->idle_at_ns; i++) {
+		int cpu = cpus->cpu[i];
+		int64_t passed = cpu_idle__between(sampler->idle_at_ns[cpu], now_ns[cpu]);
+
+		if (sampler->is_enabled && passed > 0)
+			sampler->idle_ns += passed;
+	}
+	free(sampler->idle_at_ns);
+	sampler->idle_at_ns = now_ns;
+}
+
 int ring_sampler__collect(struct ring_sampler *sampler, sample_fn fn, void *ctx)
 {
 	int err = 0;
 
+	add_idle_time(sampler);
 	for (int event = 0; event < sampler->events->nr; event++) {
 		if (sampler->batches[event].is_needed)
 			count_batch(sampler, event);
@@ -466,6 +512,7 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->is_inherited = threads && !options->target->no_inherit;
 	sampler->rate = options->rate_kind == SAMPLE_BY_FREQ ? options->rate : 0;
 	sampler->period = options->rate_kind == SAMPLE_BY_PERIOD ? options->rate : 0;
+	sampler->times_idle = times_idle(sampler);
 	sampler->has_prog = options->prog_fd;
 	sampler->lacks_tasks = task_namespace__hides_tasks();
 	sampler->accounts = calloc(events->nr, sizeof(*sampler->accounts));
@@ -497,6 +544,7 @@ void ring_sampler__delete(struct ring_sampler *sampler)
 	prio_cache__clear(&sampler->prios);
 	byte_buffer__clear(&sampler->records);
 	free(sampler->order);
+	free(sampler->idle_at_ns);
 	free(sampler->accounts);
 	free(sampler->batches);
 	free(sampler);
@@ -506,6 +554,8 @@ int ring_sampler__set(struct ring_sampler *sampler, bool enable)
 {
 	int err = ring_events__set(&sampler->ring, enable);
 
+	add_idle_time(sampler);
+	sampler->is_enabled = enable;
 	if (!err && enable)
 		err = note_current_names(sampler);
 	if (err)
@@ -580,6 +630,8 @@ static struct ring_tally tally_of(const struct ring_sampler *sampler, int event,
 	if (evsel__is_clock(evsel)) {
 		if (sampler->rate)
 			tally.period = NSEC_PER_SEC / sampler->rate;
+		if (leaves_idle_out(sampler, evsel))
+			tally.idle_ns = sampler->idle_ns;
 		/* The kernel adds earlier time to those of a cgroup, in which others counted (seen on 6.18). */
 		if (!sampler->has_cgroups && count->running_ns > count->counted)
 			tally.stood_ns = count->running_ns - count->counted;

@@ -76,12 +76,24 @@ static double between(double low, double value, double high)
 	return value < low ? low : value > high ? high : value;
 }
 
+/* Return: a rest without the idle time that no sample stands for. */
+static uint64_t without_idle(const struct sampled_event *event, uint64_t rest,
+			     struct sample_account *account)
+{
+	uint64_t missed = event->takes_idle ? 0 : between(0, event->idle_missed, rest);
+
+	account->idle.nr += nr_of(event, missed);
+	account->idle.weight += missed;
+	return rest - missed;
+}
+
 /* Split a loss: only the part of this session's target is one. */
 static void split_loss(const struct sampled_event *event, uint64_t rest,
 		       struct sample_account *account)
 {
 	uint64_t of_tasks =
-		minus(event->sum.seen.all.weight, account->idle.weight + account->mode.weight);
+		minus(event->sum.seen.all.weight,
+		      (event->takes_idle ? 0 : event->sum.seen.idle.weight) + account->mode.weight);
 	double part =
 		between(0, event->mode_rest + (event->takes_idle ? 0 : event->idle_rest), rest);
 	uint64_t elsewhere;
@@ -103,6 +115,8 @@ static void split_rest(const struct sampled_event *event, int nr_cpus,
 	uint64_t uncounted = uncounted_of(event);
 
 	rest -= throttled;
+	if (is_loss(event, nr_cpus, rest))
+		rest = without_idle(event, rest, account);
 	if (is_loss(event, nr_cpus, rest))
 		split_loss(event, rest, account);
 	else

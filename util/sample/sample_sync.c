@@ -2,6 +2,7 @@
 #include "util/sample/sample_sync.h"
 
 #include "util/bperf/leader_slots.h"
+#include "util/host/cpu_idle.h"
 #include "util/host/cpumap.h"
 #include "util/lib/util.h"
 #include "util/sample/sampler_internal.h"
@@ -50,19 +51,29 @@ static void add_gaps(struct sampled_event *event, const struct sample_reading *n
 
 /*
  * The part of the count that no sample stands for belongs to whoever ran on the CPU meanwhile, in the proportion of the
- * samples. A part that is under way to the next sample is taken back by the next reading.
+ * samples. A part that is under way to the next sample is taken back by the next reading. Some machines keep timers from
+ * idle CPUs, so there nobody has a sample: the kernel's own number tells their time.
+ *
+ * @idle_ns: the CPU was idle for so long; -1: unknown
  */
 static void add_rest(struct sampled_event *event, const struct sample_reading *now,
-		     const struct sample_reading *last)
+		     const struct sample_reading *last, int64_t idle_ns)
 {
 	uint64_t counted = event->is_clock ? growth(now->enabled_ns, last->enabled_ns) :
 					     growth(now->counter, last->counter);
 	double seen = growth(now->seen.all.weight, last->seen.all.weight);
+	double idle = growth(now->seen.idle.weight, last->seen.idle.weight);
 	double rest = counted - seen; /* may be negative */
 
-	if (!seen)
+	if (event->is_clock && idle_ns >= 0) {
+		event->idle_missed += idle_ns - idle;
+		rest -= idle_ns - idle;
+		seen -= idle;
+		idle = 0;
+	}
+	if (seen <= 0)
 		return;
-	event->idle_rest += rest * growth(now->seen.idle.weight, last->seen.idle.weight) / seen;
+	event->idle_rest += rest * idle / seen;
 	event->mode_rest += rest * growth(now->seen.mode.weight, last->seen.mode.weight) / seen;
 }
 
@@ -108,6 +119,7 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 	const struct sample_reading *now = &sampler->tables[cpu].reading[event->slot];
 	struct sample_reading *last = &event->last[cpu], *sum = &event->sum;
 	uint64_t since_ns = watched_since(sampler, event, cpu), enabled_ns = 0;
+	const uint64_t *idle_ns = &sampler->idle_ns[cpu];
 
 	if (sampler->is_enabled && sampler->has_rates) {
 		sum->counter += now->counter - last->counter;
@@ -117,7 +129,8 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		add_count(&sum->seen.idle, &now->seen.idle, &last->seen.idle);
 		add_count(&sum->seen.mode, &now->seen.mode, &last->seen.mode);
 		add_gaps(event, now, last);
-		add_rest(event, now, last);
+		add_rest(event, now, last,
+			 cpu_idle__between(idle_ns[sampler->object.nr_cpus], *idle_ns));
 		sum->err += now->err != 0;
 		enabled_ns = growth(now->enabled_ns, last->enabled_ns);
 	}
@@ -183,6 +196,7 @@ static int sync_cpu(struct sampler *sampler, int cpu, uint32_t ops)
 	}
 	for (int i = 0; i < sampler->nr_events; i++)
 		take_reading(sampler, &sampler->events[i], cpu, from_ns, to_ns);
+	sampler->idle_ns[sampler->object.nr_cpus + cpu] = sampler->idle_ns[cpu];
 	return 0;
 }
 
@@ -191,6 +205,8 @@ int sample_sync__all(struct sampler *sampler, uint32_t ops)
 	int first = 0;
 
 	sampler->has_synced = true;
+	if (sampler->has_clocks)
+		cpu_idle__read(sampler->idle_ns, sampler->object.nr_cpus);
 	for (int cpu = 0; cpu < sampler->object.nr_cpus; cpu++) {
 		int err = sample_sync__has(sampler, cpu) ? sync_cpu(sampler, cpu, ops) : 0;
 

@@ -118,7 +118,8 @@ static int make_tables(struct sampler *sampler)
 	int nr_cpus = sampler->object.nr_cpus;
 
 	sampler->heads = calloc(nr_cpus, sizeof(*sampler->heads));
-	if (!sampler->heads)
+	sampler->idle_ns = calloc(2 * nr_cpus, sizeof(*sampler->idle_ns));
+	if (!sampler->heads || !sampler->idle_ns)
 		return -ENOMEM;
 	sampler->table_fd = sample_object__new_table(nr_cpus);
 	if (sampler->table_fd < 0)
@@ -211,6 +212,7 @@ static int add_event(struct sampler *sampler, struct evsel *evsel, struct sample
 	event->rate = rate.value;
 	event->per_ms = sample_rate__per_ms(rate.class, &evsel->attr, rate.value);
 	event->is_clock = evsel__is_clock(evsel);
+	sampler->has_clocks |= event->is_clock;
 	event->is_periodic = rate.class == SAMPLE_CLASS_PERIOD;
 	event->weighs_count = !event->is_periodic && evsel->attr.type == PERF_TYPE_SOFTWARE;
 	event->stops_throttled =
@@ -702,6 +704,7 @@ void sampler__delete(struct sampler *sampler)
 	}
 	free(sampler->events);
 	free(sampler->heads);
+	free(sampler->idle_ns);
 	byte_buffer__clear(&sampler->taken);
 	free(sampler);
 }

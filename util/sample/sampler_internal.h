@@ -28,6 +28,7 @@ struct sampled_event {
 	double stopped;		     /* estimate of what it did not count because of that */
 	double idle_rest,
 		mode_rest; /* estimates of what no sample stands for, as the parts of sum.seen */
+	double idle_missed; /* of a clock: idle time without samples, where the kernel tells the idle time */
 	struct sample_sum kept, truncated, unreadable, late;
 	uint64_t *read_ns;  /* per CPU: behind the last reading; 0: none, or it was offline */
 	bool *is_absent;    /* per CPU: it could not be opened there */
@@ -47,6 +48,9 @@ struct sampler {
 	struct sample_singles singles;
 	struct sampled_event *events;
 	int nr_events;
+	bool has_clocks; /* of these events */
+	uint64_t *
+		idle_ns; /* per CPU: see cpu_idle__read(); as of this sync, and behind it as of the last one */
 	bool has_scopes;   /* it samples tasks or cgroups */
 	uint64_t lost;	   /* switches and tasks that nobody could follow before */
 	uint64_t slots;	   /* mask */
