@@ -170,11 +170,15 @@ wait_for() {
 	return 1
 }
 
-# has_text TEXT FILE : TEXT is in the file
+# has_text TEXT FILE... : TEXT is in one of the files
 has_text() {
-	local text=
-	read -r -d '' text <"$2" || :
-	[[ $text = *"$1"* ]]
+	local text file
+	for file in "${@:2}"; do
+		text=
+		{ read -r -d '' text <"$file"; } 2>/dev/null || :
+		[[ $text != *"$1"* ]] || return 0
+	done
+	return 1
 }
 
 # has_line LINE FILE : the file has that line
