@@ -239,7 +239,7 @@ weight() {
 	mkdir "$pin"
 	"$WORKLOADS/progload" "$WORKLOADS/targets.bpf.o" "$pin"
 	for way in --bpf --no-bpf; do
-		profile $way -F 2000 -o "$T/$way" -- progrun "$pin/target_loop" 1000 100000 >"$T/report" || { rm -r "$pin"; return 1; }
+		profile $way -F 2000 -o "$T/$way" -- progrun "$pin/target_loop" 20000 100000 >"$T/report" || { rm -r "$pin"; return 1; }
 	done
 	rm -r "$pin"
 	for way in --bpf --no-bpf; do
