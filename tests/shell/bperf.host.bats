@@ -16,8 +16,8 @@ nothing_made() {
 	[ ! -e "${ATTR_MAP}_lock" ]
 }
 
-# start_run OUT OPTION... : a run in the background that counts until it is told to end
-start_run() {
+# start_waiter OUT OPTION... : a run in the background that counts until it is told to end
+start_waiter() {
 	local out=$1
 	shift
 	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, "$@" -- \
@@ -25,8 +25,8 @@ start_run() {
 	wait_for has_text ready "$out"
 }
 
-# end_run SIGNAL PID : and wait for its end; its status is $ended
-end_run() {
+# end_waiter SIGNAL PID : and wait for its end; its status is $ended
+end_waiter() {
 	kill "-$1" "$2"
 	ended=0
 	wait "$2" || ended=$?
@@ -34,9 +34,9 @@ end_run() {
 
 @test "two sessions share one event, and only the map stays" {
 	local a=$BATS_TEST_TMPDIR/a b=$BATS_TEST_TMPDIR/b first second
-	start_run "$a" -a -e context-switches
+	start_waiter "$a" -a -e context-switches
 	first=$!
-	start_run "$b" -a -e cs
+	start_waiter "$b" -a -e cs
 	second=$!
 	run perf bperf list --bpf-attr-map "$ATTR_MAP"
 	echo "$output"
@@ -47,11 +47,11 @@ end_run() {
 	grep -q '^link ' "$BATS_TEST_TMPDIR/objects"
 	[ "$(grep -c '^prog ' "$BATS_TEST_TMPDIR/objects")" -ge 2 ]
 	[ "$(grep -c '^map ' "$BATS_TEST_TMPDIR/objects")" -ge 3 ]
-	end_run INT $first
+	end_waiter INT $first
 	[ "$ended" = 130 ]
 	has_sessions 1
 	refute are_gone "$BATS_TEST_TMPDIR/objects"
-	end_run TERM $second
+	end_waiter TERM $second
 	[ "$ended" = 143 ]
 	at_least "$(field context-switches 1 "$a")" 1
 	at_least "$(field cs 1 "$b")" 1
@@ -63,14 +63,14 @@ end_run() {
 
 @test "the end of the first session does not affect the next one" {
 	local a=$BATS_TEST_TMPDIR/a b=$BATS_TEST_TMPDIR/b first second
-	start_run "$a" -a -e cs,page-faults
+	start_waiter "$a" -a -e cs,page-faults
 	first=$!
-	start_run "$b" -a -e cs,page-faults -I 100
+	start_waiter "$b" -a -e cs,page-faults -I 100
 	second=$!
-	end_run KILL $first
+	end_waiter KILL $first
 	wait_for has_sessions 1
 	"$WORKLOADS/faults" 3000
-	end_run INT $second
+	end_waiter INT $second
 	# 3000 page faults after the other's death are counted, all of them
 	at_least "$(awk -F, '$4 == "page-faults" { sum += $2 } END { print sum }' "$b")" 3000
 	refute grep -q 'not counted\|not supported' "$b"
@@ -78,9 +78,9 @@ end_run() {
 
 @test "after SIGKILL of the only session, the next one starts afresh" {
 	local out=$BATS_TEST_TMPDIR/out
-	start_run "$out" -a -e cs
+	start_waiter "$out" -a -e cs
 	our_objects >"$BATS_TEST_TMPDIR/objects"
-	end_run KILL $!
+	end_waiter KILL $!
 	[ "$ended" = 137 ]
 	wait_for are_gone "$BATS_TEST_TMPDIR/objects"
 	# the entry is still there, but leads nowhere
@@ -123,7 +123,7 @@ nothing_of_series() {
 		--post "echo >>'$links'; exec sleep 1000" true
 	wait_for grep -q '' "$links"
 	has_sessions 1
-	end_run INT $!
+	end_waiter INT $!
 	[ "$ended" = 130 ]
 	nothing_of_series
 	# killed between two runs: who comes next cleans up
@@ -131,7 +131,7 @@ nothing_of_series() {
 	background "$out" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -r 0 -a -e cs \
 		--post "echo >>'$links'; exec sleep 1000" true
 	wait_for grep -q '' "$links"
-	end_run KILL $!
+	end_waiter KILL $!
 	shared -a -x, -o "$out" -e cs true
 	nothing_of_series
 }
@@ -143,7 +143,7 @@ nothing_of_series() {
 	wait_for grep -q "^stopped at session-added" "$BATS_TEST_TMPDIR/out"
 	child=$(<"/proc/$perf/task/$perf/children")
 	[ -n "$child" ]
-	end_run KILL $perf
+	end_waiter KILL $perf
 	gone() { [ ! -e "/proc/${child% }" ]; }
 	wait_for gone
 	[ ! -e "$BATS_TEST_TMPDIR/started" ]
@@ -157,7 +157,7 @@ nothing_of_series() {
 		--bpf-attr-map "$ATTR_MAP" -a -e cs touch "$BATS_TEST_TMPDIR/started" 9<&-
 	local perf=$!
 	wait_for waits_for_lock $perf
-	end_run INT $perf
+	end_waiter INT $perf
 	exec 9<&-
 	[ "$ended" = 130 ]
 	[ "$(<"$BATS_TEST_TMPDIR/out")" = "perf stat: ended by SIGINT before counting began" ]
@@ -553,7 +553,7 @@ stops_in() {
 
 @test "a session that dies making the first scope set of tasks, beside one of CPUs, bars no other" {
 	local step out=$BATS_TEST_TMPDIR/out
-	start_run "$BATS_TEST_TMPDIR/held" -a -e cs
+	start_waiter "$BATS_TEST_TMPDIR/held" -a -e cs
 	for step in scope-written scope-added; do
 		killed_at $step shared -e cs true
 		shared -x, -o "$out" -e cs true >"$out.err" 2>&1 || { cat "$out.err"; return 1; }

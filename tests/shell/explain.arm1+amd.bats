@@ -8,8 +8,8 @@ requirements() {
 	require_root
 }
 
-# explained EVENT : what is said about an event alone
-explained() {
+# explains EVENT : what is said about an event alone
+explains() {
 	local status=0
 	perf stat --explain -e "$1" true >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- || status=$?
 	cat "$BATS_TEST_TMPDIR/out"
@@ -23,14 +23,14 @@ came_from() {
 }
 
 @test "the explanation of a missing tracepoint names the tracepoints' PMU" {
-	explained 2:999999
+	explains 2:999999
 	# which, on arm64, is a part of its caller
 	came_from '^2:999999: EINVAL came from perf_\(tp_event_init\|event_alloc\)(), by way of$'
 }
 
 @test "the explanation of an unaligned breakpoint names the breakpoints' PMU" {
 	[[ $PLACE != arm1 || $(uname -r) != 6.1.* ]] || skip "6.1 takes it on arm64"
-	explained mem:0x1/8:rw
+	explains mem:0x1/8:rw
 	came_from '^mem:0x1/8:rw: EINVAL came from .*breakpoint.*(), by way of$'
 	came_from '^	hw_breakpoint_event_init$'
 }
@@ -39,7 +39,7 @@ came_from() {
 	# where a PMU has cycles, software that there is not; and on arm64 parts of the way cannot be probed
 	local event=cycles
 	[ "$PLACE" = amd ] || event=1:99
-	explained $event
+	explains $event
 	came_from "^$event: ENOENT came from perf_.*(), .*by way of$"
 	[ "$PLACE" != amd ] || came_from ', as it had from all [0-9]* that it called, by way of$'
 }

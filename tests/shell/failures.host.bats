@@ -77,6 +77,8 @@ loaded() {
 	stays=$run_pid
 	for nr in $(seq 3 7) 10 17 18 111 512; do
 		for form in "${!forms[@]}"; do
+			# It runs only while it is the target.
+			case $form in process | range) kill -CONT "$target" ;; *) kill -STOP "$target" ;; esac
 			# shellcheck disable=SC2086 # words
 			with_files "$nr" timeout 60 perf profile --bpf-attr-map "$ATTR_MAP" -e cpu-clock -F 999 \
 				-o "$T/profile" ${forms[$form]}

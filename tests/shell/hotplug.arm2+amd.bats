@@ -49,8 +49,8 @@ on1() {
 	taskset 2 "$WORKLOADS/faults" "$1"
 }
 
-# alone N : how many those are
-alone() {
+# counted_alone N : how many those are
+counted_alone() {
 	perf stat -x, -o "$T/alone.csv" -e page-faults "$WORKLOADS/faults" "$1"
 	field page-faults 1 "$T/alone.csv"
 }
@@ -66,7 +66,7 @@ command_on1() {
 few=60
 
 @test "the counts of a CPU that goes offline stay, to the last one" {
-	faults=$(alone 700)
+	faults=$(counted_alone 700)
 	start_run long -C 1 -e page-faults,cs
 	on1 700
 	set_cpu1 0
@@ -76,7 +76,7 @@ few=60
 }
 
 @test "sessions that counted a CPU before count it when it comes back" {
-	faults=$(($(alone 700) + $(alone 500) + $(alone 300)))
+	faults=$(($(counted_alone 700) + $(counted_alone 500) + $(counted_alone 300)))
 	start_run long -v -C 1 -e '{page-faults,dummy},cs'
 	start_run other -v -a -I 100000 -e page-faults
 	on1 700
@@ -96,7 +96,7 @@ few=60
 @test "a session that starts after that also counts" {
 	start_run long -v -a -e page-faults,cs
 	off_and_on 2
-	plain=$(alone 300)
+	plain=$(counted_alone 300)
 	command_on1 300
 	[ "$(field page-faults 1 "$T/out")" = "$plain" ]
 	shared -x, -o "$T/out" -C 1 -e page-faults taskset 2 "$WORKLOADS/faults" 300
@@ -117,7 +117,7 @@ few=60
 	set_cpu1 0
 	start_run long -v -a -A -e page-faults
 	back 1
-	faults=$(alone 300)
+	faults=$(counted_alone 300)
 	on1 300
 	end_run "$run_pid" INT 130
 	in_range "$(awk -F, '$1 == "CPU1" { print $2 }' "$T/long.csv")" "$faults" $((faults + few))	# one taskset
@@ -447,7 +447,7 @@ is_in_state() {
 }
 
 @test "a session that dies while reopening events does no harm" {
-	faults=$(alone 300)
+	faults=$(counted_alone 300)
 	for step in event-prepared event-dropped event-renewed event-reopened event-current; do
 		echo "# $step"
 		start_run long -C 1 -e '{page-faults,dummy},cs'

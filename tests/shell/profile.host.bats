@@ -571,8 +571,8 @@ interrupt_again() {
 	rm -f "/tmp/perf-$!.map"
 }
 
-# has_line JSON SYMBOL LINE : the function has samples in no other line
-has_line() {
+# only_has_line JSON SYMBOL LINE : the function has samples in no other line
+only_has_line() {
 	jq -s -e --arg sym "$2" --arg line "$3" \
 		'map(select(.sym == $sym)) | length > 0 and all(.srcline == $line and .dso == "[jit]")' "$1"
 }
@@ -585,8 +585,8 @@ profile_jitdump() {
 	in_range "$(share first "$T/json")" 50 82
 	in_range "$(share JS:second "$T/json")" 18 50
 	profile -F 1000 -p "$1" -s dso,sym,srcline -j -- ran 0.3 "$1" >"$T/json"
-	has_line "$T/json" first first.lang:10
-	has_line "$T/json" JS:second JS:second.lang:20
+	only_has_line "$T/json" first first.lang:10
+	only_has_line "$T/json" JS:second JS:second.lang:20
 }
 
 @test "code of a JIT compiler has the names and lines of its jitdump" {

@@ -32,6 +32,23 @@ cannot_fail() {
 	[ "$(cannot_fail "$BATS_TEST_TMPDIR/some" | cut -d: -f2 | paste -sd' ')" = "2 4" ]
 }
 
+# second_meanings HELPERS FILE... : print functions of helpers that these files define again. bats calls the first five.
+second_meanings() {
+	awk '
+	!/^[a-z_]+\(\) ?{/ { next }
+	{ sub(/\(.*/, "") }
+	/^(setup|teardown|setup_file|teardown_file|requirements)$/ { next }
+	FILENAME == ARGV[1] { is_helper[$0]; next }
+	$0 in is_helper { print FILENAME ": " $0 }' "$@"
+}
+
+@test "no helper has another meaning in a test file" {
+	second_meanings "$BATS_TEST_DIRNAME"/helpers.bash "$BATS_TEST_DIRNAME"/*.bats "$BATS_TEST_DIRNAME"/[!h]*.bash |
+		diff /dev/null - >&2
+	printf '%s\n' 'nap() {' 'teardown() {' >"$BATS_TEST_TMPDIR/a.bats"
+	[ "$(second_meanings "$BATS_TEST_DIRNAME/helpers.bash" "$BATS_TEST_TMPDIR/a.bats")" = "$BATS_TEST_TMPDIR/a.bats: nap" ]
+}
+
 @test "no check is ignored because a function is a condition" {
 	local script=$BATS_TEST_DIRNAME/../../scripts/unchecked
 	[ -x "$script" ] || skip "no source tree here"
