@@ -135,6 +135,13 @@ static void idle_time_without_samples_is_no_loss(void **state __unused)
 	account = split(&tally, counted);
 	assert_int_equal(account.thinned, 20);
 	assert_int_equal(account.lost[SAMPLE_LOST_TIMER].nr, 0);
+	/* So is what may be idle time, since the kernel tells that in steps. */
+	tally.idle_ns = 465;
+	assert_int_equal(split(&tally, counted).lost[SAMPLE_LOST_TIMER].nr, 3);
+	tally.step_ns = 20;
+	account = split(&tally, counted);
+	assert_int_equal(account.thinned, 35);
+	assert_int_equal(account.lost[SAMPLE_LOST_TIMER].nr, 0);
 	/* All idle time has samples. */
 	tally.idle_ns = 25;
 	account = split(&tally, counted);

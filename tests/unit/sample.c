@@ -434,26 +434,26 @@ static void single_samples_belong_to_their_rows(void **state)
 
 /* --- losses --- */
 
-/* Return: the account of an event of one CPU that counted 1,000, by samples of 10 */
-static struct sample_account account_without_idle(struct sampled_event *event)
+/* Return: the account of an event of one CPU that counted 1,000 units, by samples of 10, without the idle task */
+static struct sample_account account_in(uint64_t unit, struct sampled_event *event)
 {
 	struct sampler sampler = {.events = event, .nr_events = 1, .object.nr_cpus = 1};
 	struct sample_account account;
 
 	sampler.tables = calloc(1, sizeof(*sampler.tables));
-	event->rate = 10;
+	event->rate = 10 * unit;
 	event->is_periodic = true;
-	event->sum.counter = event->sum.enabled_ns = event->sum.running_ns = 1000;
+	event->sum.counter = event->sum.enabled_ns = event->sum.running_ns = 1000 * unit;
 	sample_account__get(&sampler, 0, &account);
 	free(sampler.tables);
 	return account;
 }
 
-/* The idle task is a part of the target. */
+/* Return: the same in single units, with the idle task as a part of the target */
 static struct sample_account account_of(struct sampled_event *event)
 {
 	event->takes_idle = true;
-	return account_without_idle(event);
+	return account_in(1, event);
 }
 
 static void throttling_takes_time_of_clocks(void **state __unused)
@@ -526,39 +526,50 @@ static void what_no_sample_has_is_split_among_those_who_ran(void **state __unuse
 	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 188);
 }
 
+#define MS (uint64_t) NSEC_PER_MSEC
+
 static void idle_time_without_samples_is_left_out(void **state __unused)
 {
-	/* 500 have no samples, of which the CPU was idle for 420. */
+	/* 500 ms have no samples, of which the CPU was idle for 420. */
 	struct sampled_event event = {
 		.is_clock = true,
-		.sum = {.seen = {.all = {50, 500}, .idle = {10, 100}}},
-		.idle_missed = 420,
-		.kept = {20, 200},
+		.sum = {.seen = {.all = {50, 500 * MS}, .idle = {10, 100 * MS}}},
+		.idle_missed = 420 * MS,
+		.kept = {20, 200 * MS},
 	};
-	struct sample_account account = account_without_idle(&event);
+	struct sample_account account = account_in(MS, &event);
 
-	assert_int_equal(account.idle.weight, 520);
+	assert_int_equal(account.idle.weight, 520 * MS);
 	assert_int_equal(account.idle.nr, 52);
 	/* This session has the half of the tasks' samples. */
-	assert_int_equal(account.other.weight, 200);
-	assert_int_equal(account.elsewhere.weight, 40);
-	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 40);
-	/* no more than is missing; less than a period is none */
+	assert_int_equal(account.other.weight, 200 * MS);
+	assert_int_equal(account.elsewhere.weight, 40 * MS);
+	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 40 * MS);
+	/* no more than is missing */
 	event.idle_missed = 1e30;
-	account = account_without_idle(&event);
-	assert_int_equal(account.idle.weight, 600);
+	account = account_in(MS, &event);
+	assert_int_equal(account.idle.weight, 600 * MS);
 	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight, 0);
-	event.idle_missed = 495;
-	account = account_without_idle(&event);
-	assert_int_equal(account.thinned, 5);
+	/* Less than a period is none, and less than a tick of 10 ms may be idle time. */
+	event.idle_missed = 481 * MS;
+	account = account_in(MS, &event);
+	assert_int_equal(account.thinned, 19 * MS);
+	event.idle_missed = 479 * MS;
+	account = account_in(MS, &event);
+	assert_int_equal(account.thinned, 0);
 	/* The kernel's time is late by a tick. */
-	event.idle_missed = -10;
-	assert_int_equal(account_without_idle(&event).idle.weight, 100);
+	event.idle_missed = -10 * (double)MS;
+	account = account_in(MS, &event);
+	assert_int_equal(account.idle.weight, 100 * MS);
+	assert_int_equal(account.elsewhere.weight + account.lost[SAMPLE_LOST_BLIND].weight,
+			 500 * MS);
 	/* A session that samples the idle task lacks these. */
-	event.idle_missed = 420;
-	account = account_of(&event);
+	event.idle_missed = 420 * MS;
+	event.takes_idle = true;
+	account = account_in(MS, &event);
 	assert_int_equal(account.idle.weight, 0);
-	assert_int_equal(account.lost[SAMPLE_LOST_BLIND].weight + account.elsewhere.weight, 500);
+	assert_int_equal(account.elsewhere.weight + account.lost[SAMPLE_LOST_BLIND].weight,
+			 500 * MS);
 }
 
 static void less_than_a_period_of_each_cpu_is_no_loss(void **state __unused)

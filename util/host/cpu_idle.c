@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+uint64_t cpu_idle__step_ns(void)
+{
+	return proc_stat__ticks_ns(1);
+}
+
 /* The line of all CPUs has blanks in place of a number. */
 static void read_line(const char *line, uint64_t *idle_ns, int nr)
 {

@@ -6,9 +6,12 @@
 
 #include <stdint.h>
 
+/** cpu_idle__step_ns() - the kernel tells idle times in steps of a clock tick (10 ms) */
+uint64_t cpu_idle__step_ns(void);
+
 /**
  * cpu_idle__read() - the time since boot in which each CPU ran nothing, also while tasks waited for I/O
- * @idle_ns: of the CPUs 0 to @nr - 1, in steps of a clock tick (10 ms); 0: unknown, as that of an offline CPU
+ * @idle_ns: of the CPUs 0 to @nr - 1; 0: unknown, as that of an offline CPU
  *
  * Below procfs_root(). Return: 0; -errno, with all times unknown.
  */

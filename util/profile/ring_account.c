@@ -55,7 +55,7 @@ void ring_account__split(const struct ring_tally *tally, struct sample_account *
 	const struct perf_event_attr *attr = &tally->evsel->attr;
 	struct sample_sum seen = seen_of(account), *late = &account->lost[SAMPLE_LOST_LATE];
 	uint64_t rest = minus(account->counted, seen.weight);
-	uint64_t period = seen.nr ? seen.weight / seen.nr : tally->period;
+	uint64_t period = seen.nr ? seen.weight / seen.nr : tally->period, unknown = 0;
 
 	/* Nothing tells losses from these two. */
 	if (tally->has_prog) {
@@ -70,9 +70,13 @@ void ring_account__split(const struct ring_tally *tally, struct sample_account *
 	account_for_throttling(tally, period, account);
 	late->weight = least(late->nr * period, rest);
 	rest -= late->weight;
-	if (period && rest / period > tally->nr_begun)
-		rest = without_idle(tally, rest, period, account);
-	if (period && rest / period > tally->nr_begun)
+	if (period && rest / period > tally->nr_begun) {
+		uint64_t left = without_idle(tally, rest, period, account);
+
+		unknown = left < rest ? tally->step_ns : 0;
+		rest = left;
+	}
+	if (period && minus(rest, unknown) / period > tally->nr_begun)
 		account->lost[SAMPLE_LOST_TIMER] = (struct sample_sum){rest / period, rest};
 	else
 		account->thinned = rest;

@@ -630,8 +630,10 @@ static struct ring_tally tally_of(const struct ring_sampler *sampler, int event,
 	if (evsel__is_clock(evsel)) {
 		if (sampler->rate)
 			tally.period = NSEC_PER_SEC / sampler->rate;
-		if (leaves_idle_out(sampler, evsel))
+		if (leaves_idle_out(sampler, evsel)) {
 			tally.idle_ns = sampler->idle_ns;
+			tally.step_ns = sampler->ring.cpus->nr * cpu_idle__step_ns();
+		}
 		/* The kernel adds earlier time to those of a cgroup, in which others counted (seen on 6.18). */
 		if (!sampler->has_cgroups && count->running_ns > count->counted)
 			tally.stood_ns = count->running_ns - count->counted;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/sample/sample_account.h"
 
+#include "util/host/cpu_idle.h"
 #include "util/sample/sampler_internal.h"
 
 /* No estimate is above this, whatever others wrote into shared memory. */
@@ -61,13 +62,15 @@ static uint64_t uncounted_of(const struct sampled_event *event)
 /*
  * Return: whether a rest of the count is a loss. On each CPU the event is on its way to the next sample: less than a
  * period is none. Where samples weigh what was counted, the next one has all of it.
+ *
+ * @unknown: of each CPU so much may belong to the idle task
  */
-static bool is_loss(const struct sampled_event *event, int nr_cpus, uint64_t rest)
+static bool is_loss(const struct sampled_event *event, int nr_cpus, uint64_t rest, uint64_t unknown)
 {
 	if (event->weighs_count)
 		return false;
 	if (event->is_periodic)
-		return rest > (double)nr_cpus * (event->rate - 1);
+		return rest > (double)nr_cpus * (event->rate - 1 + unknown);
 	return nr_of(event, rest) > (uint64_t)nr_cpus;
 }
 
@@ -112,12 +115,16 @@ static void split_rest(const struct sampled_event *event, int nr_cpus,
 {
 	uint64_t rest = minus(account->counted, event->sum.seen.all.weight);
 	uint64_t throttled = throttled_of(event, rest);
-	uint64_t uncounted = uncounted_of(event);
+	uint64_t uncounted = uncounted_of(event), unknown = 0;
 
 	rest -= throttled;
-	if (is_loss(event, nr_cpus, rest))
-		rest = without_idle(event, rest, account);
-	if (is_loss(event, nr_cpus, rest))
+	if (is_loss(event, nr_cpus, rest, 0)) {
+		uint64_t left = without_idle(event, rest, account);
+
+		unknown = left < rest ? cpu_idle__step_ns() : 0;
+		rest = left;
+	}
+	if (is_loss(event, nr_cpus, rest, unknown))
 		split_loss(event, rest, account);
 	else
 		account->thinned += rest;
