@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # The emulated machine itself, measured without perf: what the other tests build on.
 
+load helpers
+
 # value EVENT... -- COMMAND: the counts, one a line
 value() { "$WORKLOADS/pmucount" "$@" | cut -d ' ' -f 1; }
-
-# differ_by A B MORE: A and B differ by at most MORE
-differ_by() {
-	echo "$1 against $2, allowed: $3"
-	[ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]
-}
 
 cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 
@@ -24,7 +20,7 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 	[ "$cyc" -ge 10000000 ]
 	[ "$cyc" = "$ins" ]
 	# The kernel does not start and end the two at the same moment (measured: 4,476 and 7,027).
-	differ_by "$clock" "$cyc" 20000
+	within "$clock" "$cyc" 0 20000
 }
 
 @test "on an idle CPU, cycles go on and instructions do not" {

@@ -59,12 +59,8 @@ stop_at_each() {
 
 # go_on : it goes on, also where it comes by a step of that name again, and ends well
 go_on() {
-	wait_for goes_on
+	wait_for continued "$stopped"
 	wait "$stopped"
-}
-
-goes_on() {
-	ended "$stopped" || { kill -CONT "$stopped"; return 1; }
 }
 
 # begin_counts : commands are counted from now on. Emulated machines hide no switches.
@@ -304,7 +300,7 @@ restored() {
 		timed shared -x, -o "$T/task.out" -e page-faults:u "$WORKLOADS/faults" 300 2>"$T/task.err"
 		counts_right <(sed s/:u// "$T/task.out")
 		is_silent "$T/task.err"
-		wait_for goes_on
+		wait_for continued "$stopped"
 		wait "$job"
 	done
 	end_run "$run_pid" INT 130
