@@ -14,11 +14,10 @@ struct ring_tally {
 	uint64_t period;   /* 0: the kernel adapts it */
 	uint64_t nr_begun; /* periods that can be under way: of each CPU, task or cgroup one */
 	uint64_t stood_ns; /* a clock ran so long without counting */
-	uint64_t
-		idle_ns; /* the CPUs of a clock were idle for so long, and these samples are left out; 0: unknown */
-	uint64_t step_ns; /* it may be so much longer */
-	bool hides_modes; /* the kernel refuses to sample the modes that a clock excludes */
-	bool has_prog;	  /* a program of the user's decides about each sample */
+	uint64_t idle_ns;  /* the CPUs of a clock were idle for so long; 0: unknown, or wanted */
+	uint64_t step_ns;  /* it may be so much longer */
+	bool hides_modes;  /* the kernel refuses to sample the modes that a clock excludes */
+	bool has_prog;	   /* a program of the user's decides about each sample */
 };
 
 /**

@@ -119,7 +119,6 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 	const struct sample_reading *now = &sampler->tables[cpu].reading[event->slot];
 	struct sample_reading *last = &event->last[cpu], *sum = &event->sum;
 	uint64_t since_ns = watched_since(sampler, event, cpu), enabled_ns = 0;
-	const uint64_t *idle_ns = &sampler->idle_ns[cpu];
 
 	if (sampler->is_enabled && sampler->has_rates) {
 		sum->counter += now->counter - last->counter;
@@ -130,7 +129,7 @@ static void take_reading(struct sampler *sampler, struct sampled_event *event, i
 		add_count(&sum->seen.mode, &now->seen.mode, &last->seen.mode);
 		add_gaps(event, now, last);
 		add_rest(event, now, last,
-			 cpu_idle__between(idle_ns[sampler->object.nr_cpus], *idle_ns));
+			 cpu_idle__between(sampler->last_idle_ns[cpu], sampler->idle_ns[cpu]));
 		sum->err += now->err != 0;
 		enabled_ns = growth(now->enabled_ns, last->enabled_ns);
 	}
@@ -196,7 +195,7 @@ static int sync_cpu(struct sampler *sampler, int cpu, uint32_t ops)
 	}
 	for (int i = 0; i < sampler->nr_events; i++)
 		take_reading(sampler, &sampler->events[i], cpu, from_ns, to_ns);
-	sampler->idle_ns[sampler->object.nr_cpus + cpu] = sampler->idle_ns[cpu];
+	sampler->last_idle_ns[cpu] = sampler->idle_ns[cpu];
 	return 0;
 }
 

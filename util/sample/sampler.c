@@ -118,8 +118,9 @@ static int make_tables(struct sampler *sampler)
 	int nr_cpus = sampler->object.nr_cpus;
 
 	sampler->heads = calloc(nr_cpus, sizeof(*sampler->heads));
-	sampler->idle_ns = calloc(2 * nr_cpus, sizeof(*sampler->idle_ns));
-	if (!sampler->heads || !sampler->idle_ns)
+	sampler->idle_ns = calloc(nr_cpus, sizeof(*sampler->idle_ns));
+	sampler->last_idle_ns = calloc(nr_cpus, sizeof(*sampler->last_idle_ns));
+	if (!sampler->heads || !sampler->idle_ns || !sampler->last_idle_ns)
 		return -ENOMEM;
 	sampler->table_fd = sample_object__new_table(nr_cpus);
 	if (sampler->table_fd < 0)
@@ -705,6 +706,7 @@ void sampler__delete(struct sampler *sampler)
 	free(sampler->events);
 	free(sampler->heads);
 	free(sampler->idle_ns);
+	free(sampler->last_idle_ns);
 	byte_buffer__clear(&sampler->taken);
 	free(sampler);
 }

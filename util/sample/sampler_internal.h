@@ -49,13 +49,13 @@ struct sampler {
 	struct sampled_event *events;
 	int nr_events;
 	bool has_clocks; /* of these events */
-	uint64_t *
-		idle_ns; /* per CPU: see cpu_idle__read(); as of this sync, and behind it as of the last one */
-	bool has_scopes;   /* it samples tasks or cgroups */
-	uint64_t lost;	   /* switches and tasks that nobody could follow before */
-	uint64_t slots;	   /* mask */
-	uint64_t given_up; /* mask of slots of others that it could not bring up to date */
-	uint64_t failed;   /* mask of its own slots with an event that could not be opened */
+	uint64_t *idle_ns,
+		*last_idle_ns; /* per CPU: cpu_idle__read() at this sync and the last one */
+	bool has_scopes;       /* it samples tasks or cgroups */
+	uint64_t lost;	       /* switches and tasks that nobody could follow before */
+	uint64_t slots;	       /* mask */
+	uint64_t given_up;     /* mask of slots of others that it could not bring up to date */
+	uint64_t failed;       /* mask of its own slots with an event that could not be opened */
 	bool is_enabled;
 	uint64_t enabled_at_ns, disabled_at_ns;
 	bool has_rates; /* its events sample at its rates; a session that is disabled for long lets go of them */
