@@ -451,7 +451,7 @@ has_more_rows() {
 
 # has_stopped NR : the session $more has stopped so often at its step
 has_stopped() {
-	[ "$(grep -c '^stopped at' "$T/more")" = "$1" ] && grep -q '^State:.T' "/proc/$more/status"
+	[ "$(grep -c '^stopped at' "$T/more")" = "$1" ] && has_state "$more" T
 }
 
 @test "a session reports as many late cgroups as others gave up, though their numbers skip" {

@@ -331,11 +331,6 @@ followed_alone() {
 	nothing_left
 }
 
-# has_state PID LETTER : the kernel reports this state
-has_state() {
-	grep -q "^State:.$2" "/proc/$1/status"
-}
-
 # goes_on_to_end PID : continue it, wherever it stopped, and it has ended
 goes_on_to_end() {
 	! kill -CONT "$1"

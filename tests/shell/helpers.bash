@@ -188,6 +188,11 @@ has_line() {
 	[[ $'\n'$text$'\n' = *$'\n'"$1"$'\n'* ]]
 }
 
+# has_state PID LETTER : the process is in that state of /proc (T: stopped)
+has_state() {
+	has_text $'\nState:\t'"$2" "/proc/$1/status"
+}
+
 # continued PID : it goes on, also where it comes by the step again at which it was stopped, and has ended
 continued() {
 	kill -CONT "$1" 2>/dev/null || :

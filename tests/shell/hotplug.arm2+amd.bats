@@ -410,11 +410,6 @@ uptime_ms() {
 	end_run "$tasks" INT 130
 }
 
-# is_in_state PID STATE : the process is in that state of /proc
-is_in_state() {
-	[ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]
-}
-
 @test "a session reports a task that ran only while the events of its CPU were opened" {
 	local tasks spins opens
 	mkfifo "$T/go"
@@ -434,13 +429,13 @@ is_in_state() {
 		--bpf-counters --bpf-attr-map "$ATTR_MAP" -a -e cs true
 	opens=$!
 	wait_for has_text 'stopped at event-reopened' "$T/opens"
-	wait_for is_in_state "$opens" T
+	wait_for has_state "$opens" T
 	# No program can read the events at the beginning, and there was nothing to read them at the end.
 	echo >"$T/go"
-	wait_for is_in_state "$spins" R
+	wait_for has_state "$spins" R
 	kill -CONT "$opens"
 	wait "$opens" || :
-	wait_for is_in_state "$spins" S
+	wait_for has_state "$spins" S
 	kill -CONT "$tasks"
 	end_run "$tasks" INT 130
 	names_short page-faults:u tasks
