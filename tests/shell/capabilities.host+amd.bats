@@ -115,7 +115,7 @@ start() {
 }
 
 is_waiting() {
-	[ "$(<"/proc/$run/comm")" = perf ] && grep -q poll "/proc/$run/wchan"
+	is_named "$run" perf && grep -q poll "/proc/$run/wchan"
 }
 
 @test "no capability is in effect while a session counts, and it leaves in order" {

@@ -188,6 +188,13 @@ has_line() {
 	[[ $'\n'$text$'\n' = *$'\n'"$1"$'\n'* ]]
 }
 
+# is_named PID NAME : the process is there and has this name. (bash 5.2 ends where $(<FILE) finds no file, also in a
+# condition.)
+is_named() {
+	local name=
+	{ read -r name <"/proc/$1/comm"; } 2>/dev/null && [ "$name" = "$2" ]
+}
+
 # has_state PID LETTER : the process is in that state of /proc (T: stopped)
 has_state() {
 	has_text $'\nState:\t'"$2" "/proc/$1/status"

@@ -235,7 +235,7 @@ is_same_row() {
 
 # is_fifo PID : it has become the spinner, with the real-time class
 is_fifo() {
-	[[ $(chrt -p "$1") = *FIFO* ]] && [ "$(<"/proc/$1/comm")" = spinfor ]
+	[[ $(chrt -p "$1") = *FIFO* ]] && is_named "$1" spinfor
 }
 
 @test "overlapping sessions on two CPUs may leave in every order" {

@@ -136,7 +136,7 @@ waits_unwoken() {
 	local out=$BATS_TEST_TMPDIR/out perf before status=0
 	background "$out" perf stat "$1" "$2" -x, -e dummy:u
 	perf=$!
-	is_waiting() { [ "$(</proc/$perf/comm)" = perf ] && grep -q poll /proc/$perf/wchan; }
+	is_waiting() { is_named "$perf" perf && grep -q poll /proc/$perf/wchan; }
 	wait_for is_waiting
 	wakeups() { grep ^voluntary_ctxt_switches: /proc/$perf/status; }
 	before=$(wakeups)
