@@ -209,6 +209,7 @@ leave_one_descriptor() {
 }
 
 @test "-b all goes on without a program that takes no probes, and one line names it" {
+	local words
 	"$WORKLOADS/progload" "$WORKLOADS/ext.bpf.o" "$P" "$P/target_loop" target_loop
 	"$WORKLOADS/progrun" -n "$P/target_plain"
 	prog_stat -b all --per-prog -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_twin" 9 2>"$T/err"
@@ -219,6 +220,15 @@ leave_one_descriptor() {
 	grep -F "'target_loop' (id $(id loop)): another program replaces it (freplace), which excludes probes" "$T/err"
 	grep -F "'target_plain' (id $(id plain))" "$T/err" | grep -F ": it has no BTF"
 	refute grep -F target_loop "$T/out"
+	# Beside other words, too, which name programs that are counted already.
+	for words in "all,$(id twin)" "all,name:target_twin" "name:target_twin,all"; do
+		prog_stat -b "$words" --per-prog -x, -o "$T/out" -e bpf_runs "$WORKLOADS/progrun" "$P/target_twin" 9 2>"$T/err"
+		is_equal "$(prog_field "target_twin-$(id twin)" bpf_runs 1 "$T/out")" 9
+		grep -F "'target_plain' (id $(id plain))" "$T/err" | grep -F ": it has no BTF"
+	done
+	refused 1 prog_stat -b "all,$(id plain)" true <<-END
+		perf stat: -b $(id plain): 'target_plain' (id $(id plain)) cannot be counted: it has no BTF (compile it with -g, and load it with a loader that passes BTF on)
+	END
 	# -v names each program at once
 	prog_stat -v -b all -x, -o "$T/out" -e bpf_runs true 2>"$T/err"
 	grep -xF "perf stat: 'target_loop' (id $(id loop)) is left out: another program replaces it (freplace), which excludes probes" "$T/err"

@@ -21,7 +21,8 @@ struct finder {
 	struct bpf_prog_list *progs;
 	const char *word;
 	struct bpf_prog_spec spec;
-	int nr_matches;
+	/* of this word: */
+	int nr_matches, nr_countable;
 	char *why_not;		 /* of the last program that matched but cannot be counted */
 	struct bpf_prog refused; /* that program: id, type, name */
 };
@@ -54,6 +55,7 @@ static int add(struct finder *finder, const struct bpf_prog *prog)
 	char *name;
 	int fd;
 
+	finder->nr_countable++;
 	if (to) {
 		to->is_named |= is_named;
 		to->is_any &= finder->spec.kind == BPF_SPEC_ALL;
@@ -104,10 +106,17 @@ static bool matches(const struct bpf_prog_spec *spec, const struct bpf_prog *pro
 
 static const char *const is_tool = "a part of a tool that counts";
 
-static int leave_out(struct finder *finder, struct bpf_prog *prog, const char *why)
+static void forget_refused(struct finder *finder)
 {
 	free(finder->why_not);
 	free(finder->refused.name);
+	finder->why_not = NULL;
+	finder->refused.name = NULL;
+}
+
+static int leave_out(struct finder *finder, struct bpf_prog *prog, const char *why)
+{
+	forget_refused(finder);
 	finder->why_not = strdup(why);
 	finder->refused = *prog;
 	finder->refused.map_ids = NULL;
@@ -197,9 +206,10 @@ static int check_words(struct bpf_prog_list *progs)
 static int find(struct finder *finder)
 {
 	struct bpf_prog_list *progs = finder->progs;
-	int nr = progs->nr, err;
+	int err;
 
-	finder->nr_matches = 0;
+	finder->nr_matches = finder->nr_countable = 0;
+	forget_refused(finder);
 	err = bpf_prog_spec__parse(finder->word, &finder->spec);
 	if (!err)
 		err = finder->spec.kind == BPF_SPEC_ID || finder->spec.kind == BPF_SPEC_PINNED ?
@@ -213,8 +223,7 @@ static int find(struct finder *finder)
 			pr_err("-b %s: %s", finder->word, no_match(finder, err));
 		return err ? err : -ENOENT;
 	}
-	/* An earlier word may have added all matches; otherwise none of them can be counted. */
-	if (progs->nr == nr && finder->why_not) {
+	if (!finder->nr_countable) {
 		pr_err("-b %s: '%s' (id %u) cannot be counted: %s", finder->word,
 		       finder->refused.name, finder->refused.id, finder->why_not);
 		return -EOPNOTSUPP;
@@ -258,8 +267,7 @@ static int find_all(struct bpf_prog_list *progs)
 
 	while (!err && (finder.word = strsep(&rest, ",")))
 		err = find(&finder);
-	free(finder.why_not);
-	free(finder.refused.name);
+	forget_refused(&finder);
 	return err;
 }
 
@@ -329,8 +337,7 @@ static int add_new(struct bpf_prog_list *progs)
 	if (!err)
 		err = bpf_prog_usage__each(progs->usage, progs->looked_until, consider_new,
 					   &finder);
-	free(finder.why_not);
-	free(finder.refused.name);
+	forget_refused(&finder);
 	warn_tail_calls(progs, nr);
 	return err;
 }
