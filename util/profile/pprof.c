@@ -2,6 +2,7 @@
 #include "util/profile/pprof.h"
 
 #include "util/event/evlist.h"
+#include "util/lib/array.h"
 #include "util/lib/blob_set.h"
 #include "util/lib/printable.h"
 #include "util/lib/protobuf.h"
@@ -41,7 +42,8 @@ enum label_field { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
 enum mapping_field { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7 };
 enum location_field { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum line_field { LINE_FUNCTION = 1, LINE_LINE };
-enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+/* Readers take a name that is also the system's for a mangled one, and shorten it. So there is no name of the system. */
+enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4 };
 
 /* Ids are positions in the sets, from 1 on. */
 struct maker {
@@ -124,6 +126,54 @@ static int mapping(struct maker *maker, const char *path)
 	return nr + 1;
 }
 
+static bool is_program(const char *path)
+{
+	size_t len = strlen(path);
+
+	return *path == '/' && !strstr(path, ".so.") && (len < 3 || strcmp(path + len - 3, ".so"));
+}
+
+/* Return: the path of the program in a stack of user frames, which begins at the innermost one; NULL: there is none */
+static const char *program_of(const struct maker *maker, const int *places, int nr)
+{
+	while (nr-- > 0) {
+		struct place_name name;
+
+		symbols__name(maker->report->samples->symbols, places[nr], &name);
+		if (is_program(name.path))
+			return name.path;
+	}
+	return NULL;
+}
+
+/* The first mapping is that of the main program for readers: here, that with the most samples. */
+static void put_program(struct maker *maker)
+{
+	const struct samples *samples = maker->report->samples;
+	struct blob_set paths = {};
+	uint64_t *sums __cleanup(free_ptr) = NULL;
+	int nr_sums = 0, most = -1;
+
+	for (int i = 0; i < samples->keys.nr; i++) {
+		const int *places;
+		const struct samples_key *key = samples__get(samples, i, &places);
+		const char *path = program_of(maker, places + key->nr_kernel, key->nr_user);
+		int nr = path ? add(maker, &paths, path, strlen(path) + 1) : -1;
+
+		if (nr == nr_sums && !array__add(sums, nr_sums))
+			maker->has_failed = true;
+		if (maker->has_failed)
+			break;
+		if (nr < 0)
+			continue;
+		sums[nr] += samples->sums[i].nr;
+		most = most < 0 || sums[nr] > sums[most] ? nr : most;
+	}
+	if (most >= 0)
+		mapping(maker, blob_set__get(&paths, most, NULL));
+	blob_set__clear(&paths);
+}
+
 /* Lines of a function can be of several files, if others are inlined in it. It is a function for each of them. */
 static int function(struct maker *maker, const struct place_name *name)
 {
@@ -136,7 +186,6 @@ static int function(struct maker *maker, const struct place_name *name)
 		return nr + 1;
 	protobuf__put_number(&inner, FUNCTION_ID, nr + 1);
 	protobuf__put_number(&inner, FUNCTION_NAME, string(maker, name->name));
-	protobuf__put_number(&inner, FUNCTION_SYSTEM_NAME, string(maker, name->name));
 	protobuf__put_number(&inner, FUNCTION_FILE, key[1]);
 	protobuf__put_message(&maker->message, PROFILE_FUNCTION, &inner);
 	return nr + 1;
@@ -283,6 +332,7 @@ int pprof__write(FILE *out, const struct profile_report *report, const char *pat
 
 	string(&maker, ""); /* number 0 */
 	put_types(&maker);
+	put_program(&maker);
 	for (int i = 0; i < report->samples->keys.nr; i++)
 		put_sample(&maker, i);
 	put_times(&maker);
