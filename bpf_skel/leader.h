@@ -13,7 +13,7 @@
 #include <stddef.h>
 #endif
 
-#define LEADER_LAYOUT 29
+#define LEADER_LAYOUT 30
 
 /*
  * Slots for shared events. A CPU has 4 to 8 hardware counters; the rest is software events,
@@ -156,13 +156,16 @@ struct cpu_state {
 	/* The running ones; their time since `snapshot` is not charged yet */
 	__u32 scope_set[NR_SCOPE_SET_KINDS];
 	__u64 cgroup; /* number of the running task's cgroup, for scope_set[SCOPE_SET_CGROUP] */
-	__u32 cgroup_epoch; /* cgroup_clock.epoch of that lookup */
-	__u32 fresh[2];	    /* scope sets of the tasks whose events were read... */
-	__u32 mode;	    /* MODE_*; changed by atomic operations */
-	__u64 fresh_task;   /* ...at the switch to this task; 0: none */
-	__u64 next;	    /* scratch of on_cgroup_switch */
-	__u64 lost;	    /* switches not charged, as the CPU was busy */
-	__u64 nested;	    /* syncs that did nothing, as another one was under way */
+	/* A switch writes these two first, so that samples within it know whether it has charged the slice yet: */
+	__u64 charged_task; /* to whom it changed scope_set[SCOPE_SET_TASK], which is fresh[1] afterwards */
+	__u32 charged_cgroup_set; /* what scope_set[SCOPE_SET_CGROUP] is when `cgroup` runs */
+	__u32 cgroup_epoch;	  /* cgroup_clock.epoch of that lookup */
+	__u32 fresh[2];		  /* scope sets of the tasks whose events were read... */
+	__u32 mode;		  /* MODE_*; changed by atomic operations */
+	__u64 fresh_task;	  /* ...at the switch to this task; 0: none */
+	__u64 next;		  /* scratch of on_cgroup_switch */
+	__u64 lost;		  /* switches not charged, as the CPU was busy */
+	__u64 nested;		  /* syncs that did nothing, as another one was under way */
 	__u64 up_ns;  /* CLOCK_MONOTONIC when it last came online; 0: it always was, or is coming */
 	__u64 gap_ns; /* time online with dead events, until these were opened or it went again */
 	__u32 epoch;  /* even; each step of going offline adds 2 */
@@ -375,7 +378,7 @@ static_assert(sizeof(struct reg_scope_set) == 32, "shared layout");
 static_assert(MAX_SETS <= 1 << 16, "reg_scope_set.pool_set");
 static_assert(sizeof(struct transition_pair) == 8, "mapped as one table");
 static_assert(MAX_SCOPE_SETS <= TO_WANTED, "transition.to");
-static_assert(sizeof(struct cpu_state) == 128 + MAX_EVENTS * 46, "shared layout");
+static_assert(sizeof(struct cpu_state) == 144 + MAX_EVENTS * 46, "shared layout");
 static_assert(SET_EVENTS <= CHUNK_CELLS, "a set's cells lie in one chunk");
 static_assert(CHUNK_CELLS % CARRY_CELLS == 0,
 	      "carry cells in one map have their cells in one chunk");

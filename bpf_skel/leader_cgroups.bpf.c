@@ -266,6 +266,8 @@ int on_cgroup_switch(void *ctx __attribute__((unused)))
 		return 0;
 	scope_set = cgroup_scope_set(state, own, css, id, epoch);
 	missing = state->cgroup == id ? SAME_CGROUP : OTHER_CGROUP;
+	state->charged_cgroup_set = scope_set;
+	barrier();
 	state->cgroup = id;
 	state->cgroup_epoch = epoch;
 	if (state->scope_set[SCOPE_SET_CGROUP] == scope_set)

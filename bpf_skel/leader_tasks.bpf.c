@@ -41,6 +41,8 @@ int on_task_switch(struct bpf_raw_tracepoint_args *ctx)
 	state->fresh_task = next;
 	state->fresh[0] = state->scope_set[SCOPE_SET_TASK];
 	state->fresh[1] = scope_set;
+	barrier();
+	state->charged_task = next;
 	charge_task(state, cpu, scope_set, true, SAME_CGROUP);
 	return 0;
 }

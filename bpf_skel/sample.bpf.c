@@ -146,6 +146,75 @@ struct sample {
 	__u32 slot; /* a copy of `slot`, which is volatile */
 };
 
+/* --- samples in kernel mode --- */
+
+/* Bits of such a sample. User mode has none. */
+#define IN_SWITCH  1 /* between the change of the run queue's task and that of the current one */
+#define IDLE	   2 /* it is the idle task's */
+#define OF_NEXT	   4 /* within a switch: it is that of the next task, not of the current one */
+#define NO_CGROUPS 8 /* within a switch: it is none of sessions that sample cgroups */
+
+/* By helpers: the verifier looks no names up for them, and few samples are within a switch. */
+static __always_inline struct task_struct *coming_task(void)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(current, se.cfs_rq, rq, curr);
+}
+
+static __always_inline bool has_charged_task(const volatile struct cpu_state *state)
+{
+	return state->charged_task == (__u64)coming_task() &&
+	       state->scope_set[SCOPE_SET_TASK] == state->fresh[1];
+}
+
+/* In hierarchies of cgroup v1 numbers are others, so this is true as soon as the cgroup is charged. */
+static __always_inline bool has_charged_cgroup(const volatile struct cpu_state *state)
+{
+	return state->scope_set[SCOPE_SET_CGROUP] == state->charged_cgroup_set &&
+	       state->cgroup != bpf_get_current_cgroup_id();
+}
+
+/*
+ * A sample within a switch belongs to the task to which the CPU's slice is charged at that moment, as counts do.
+ * Without a session that follows switches, the current task has it. Two programs charge tasks and cgroups. Between them
+ * cgroups lose the sample to "other tasks", since it can only be described as one task's.
+ *
+ * Return: OF_NEXT and NO_CGROUPS, as they are.
+ */
+static __attribute__((noinline)) int look_within_switch(__u32 cpu, __u32 slot)
+{
+	const struct sample_plan *plan = &sample_plan;
+	const volatile struct cpu_state *state = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 users = plan->slot[slot % MAX_SAMPLE_SLOTS].takers;
+	bool of_cgroups = users & plan->of_cgroups, is_next;
+
+	if (!state)
+		return 0;
+	if (!(users & plan->of_tasks))
+		return of_cgroups && has_charged_cgroup(state) ? OF_NEXT : 0;
+	is_next = has_charged_task(state);
+	return (is_next ? OF_NEXT : 0) |
+	       (of_cgroups && has_charged_cgroup(state) != is_next ? NO_CGROUPS : 0);
+}
+
+/*
+ * Return: the bits of a sample in kernel mode.
+ *
+ * Not static, as in enter_stack(): the verifier walks over each load of a pointer from the current task only once. For
+ * each it looks three names up among all types of the kernel (6.12: five million instructions).
+ */
+__attribute__((noinline)) int kernel_state(__u32 cpu, __u32 slot)
+{
+	struct task_struct *current = bpf_get_current_task_btf(), *next = next_task(current);
+	int bits;
+
+	if (next == current)
+		return current->pid ? 0 : IDLE;
+	bits = look_within_switch(cpu, slot) | IN_SWITCH;
+	return bits | ((bits & OF_NEXT ? next->pid : current->pid) ? 0 : IDLE);
+}
+
 /* --- whose sample --- */
 
 /* The scopes of a scope set, from the highest on. */
@@ -193,7 +262,8 @@ static __always_inline __u64 samplers_of(__u32 scope_set)
 }
 
 /* Return: the samplers that want a sample, by the scope sets that this CPU is charged to. */
-static __always_inline __u64 find_samplers(const struct sample_plan *plan, __u64 users, __u32 cpu)
+static __always_inline __u64 find_samplers(const struct sample_plan *plan, __u64 users, __u32 cpu,
+					   __u32 bits)
 {
 	__u64 of_tasks = users & plan->of_tasks, of_cgroups = users & plan->of_cgroups;
 	__u64 want = users & ~(of_tasks | of_cgroups);
@@ -207,7 +277,8 @@ static __always_inline __u64 find_samplers(const struct sample_plan *plan, __u64
 	if (of_tasks)
 		want |= samplers_of(state->scope_set[SCOPE_SET_TASK]) & of_tasks;
 	if (of_cgroups)
-		want |= samplers_of(state->scope_set[SCOPE_SET_CGROUP]) & of_cgroups;
+		want |= samplers_of(state->scope_set[SCOPE_SET_CGROUP]) & of_cgroups &
+			-(__u64) !(bits & NO_CGROUPS);
 	return want;
 }
 
@@ -266,23 +337,6 @@ static __always_inline bool is_user_address(__u64 ip)
 	return !(ip >> 63);
 }
 
-/* Bits of a sample in kernel mode. */
-#define IN_SWITCH 1 /* between the tracepoint of a switch and the change of the current task */
-#define IDLE	  2 /* it is the idle task's */
-
-/*
- * Return: IN_SWITCH and IDLE, as they are. User mode has neither.
- *
- * Not static, as in enter_stack(): the verifier walks over each load of a pointer from the current task only once. For
- * each it looks three names up among all types of the kernel (6.12: five million instructions).
- */
-__attribute__((noinline)) int kernel_state(void)
-{
-	struct task_struct *current = bpf_get_current_task_btf(), *next = next_task(current);
-
-	return (next == current ? 0 : IN_SWITCH) | (next->pid ? 0 : IDLE);
-}
-
 /* Return: the address of the task's name */
 static __always_inline __u64 describe_task(struct sample_key *key,
 					   struct task_struct___sample *task, __u32 needs)
@@ -299,11 +353,9 @@ static __always_inline __u64 describe_task(struct sample_key *key,
 	return (__u64)task->comm;
 }
 
-/* The next task's, by helpers: the verifier looks no names up for them, and few samples are between two tasks. */
 static __attribute__((noinline)) __u64 describe_next(struct sample_key *key)
 {
-	struct task_struct *current = (void *)bpf_get_current_task();
-	struct task_struct___sample *next = (void *)BPF_CORE_READ(current, se.cfs_rq, rq, curr);
+	struct task_struct___sample *next = (void *)coming_task();
 
 	key->pid = BPF_CORE_READ(next, tgid);
 	key->exec_id = BPF_CORE_READ(next, self_exec_id);
@@ -315,12 +367,20 @@ static __attribute__((noinline)) __u64 describe_next(struct sample_key *key)
 
 /* Add the parts that only keys of SAMPLE_FORM_ANY have, and that are not the task's. */
 static __attribute__((noinline)) void describe_rest(struct bpf_perf_event_data *ctx,
-						    struct sample *sample, __u32 needs)
+						    struct sample *sample, __u32 needs, __u32 bits)
 {
+	struct cpu_state *state;
+
 	if (needs & SAMPLE_NEEDS_ADDR)
 		sample->key.addr = ctx->addr;
-	if (needs & SAMPLE_NEEDS_CGROUP)
-		sample->key.cgroup = bpf_get_current_cgroup_id();
+	if (!(needs & SAMPLE_NEEDS_CGROUP))
+		return;
+	sample->key.cgroup = bpf_get_current_cgroup_id();
+	if (!(bits & OF_NEXT))
+		return;
+	state = bpf_map_lookup_elem(&cpus, &sample->cpu);
+	if (state)
+		sample->key.cgroup = state->cgroup;
 }
 
 /* Empty those parts that few sessions need. */
@@ -476,7 +536,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 {
 	__u32 cpu = bpf_get_smp_processor_id(), slot = own.slot % MAX_SAMPLE_SLOTS, needs;
 	struct sample_cpu *here = bpf_map_lookup_elem(&sample_cpus, &cpu);
-	bool is_user, is_between = false, is_idle = false;
+	bool is_user, is_idle;
+	__u32 bits = 0;
 	struct task_struct___sample *task;
 	__u64 users, want, ip, weight;
 	struct sample sample; /* what is not wanted costs nothing */
@@ -493,12 +554,9 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	task = (void *)bpf_get_current_task_btf();
 	ip = ip_of(ctx);
 	is_user = is_user_address(ip);
-	if (!is_user) {
-		__u32 state = kernel_state();
-
-		is_between = state & IN_SWITCH;
-		is_idle = state & IDLE;
-	}
+	if (!is_user)
+		bits = kernel_state(cpu, slot);
+	is_idle = bits & IDLE;
 	weight = ctx->sample_period;
 	if (own.is_special) {
 		if (is_user ? own.skips_user : own.skips_kernel) {
@@ -517,7 +575,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 		if (!users)
 			return;
 	}
-	want = find_samplers(plan, users, cpu);
+	want = find_samplers(plan, users, cpu, bits);
 	if (!want)
 		return;
 	sample.slot = slot;
@@ -530,14 +588,14 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	sample.key.ip = ip;
 	sample.key.flags = slot | (is_user ? SAMPLED_USER : 0);
 	needs = of->needs;
-	sample.comm =
-		is_between ? describe_next(&sample.key) : describe_task(&sample.key, task, needs);
+	sample.comm = bits & OF_NEXT ? describe_next(&sample.key) :
+				       describe_task(&sample.key, task, needs);
 	if (needs & SAMPLE_NEEDS_REST)
-		describe_rest(ctx, &sample, needs);
+		describe_rest(ctx, &sample, needs, bits);
 	/* In the middle of a switch the next task's memory is not there yet. */
 	if (needs & (SAMPLE_NEEDS_KERNEL_STACK | SAMPLE_NEEDS_USER_STACK))
-		take_stacks(ctx, &sample, is_user, !is_between && !(task->flags & PF_KTHREAD),
-			    needs);
+		take_stacks(ctx, &sample, is_user,
+			    !((bits & IN_SWITCH) | (task->flags & PF_KTHREAD)), needs);
 	/* Mostly there is one. */
 	sample.next = lowest_bit(want);
 	sample.want = want >> sample.next >> 1;

@@ -189,6 +189,8 @@ struct sample_base {
 	 * program adds SAMPLE_IN_GAP while the event is throttled.
 	 */
 	__u32 gen;
+	__u32 may_be_placed; /* the map can have an event: written before it is placed, reset when it is gone */
+	__u32 unused;
 };
 
 #define SAMPLE_IN_GAP 0x80000000 /* above all generations */

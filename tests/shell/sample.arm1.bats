@@ -53,25 +53,28 @@ keep_busy() {
 	adds_up "$T/out"
 }
 
-@test "functions at 1:2:1 have shares of 25, 50 and 25 percent" {
-	sampled -k 4 -c 20011 cycles "$WORKLOADS/shares" 1000003 55 >"$T/out"
-	[ "$(total kept.nr "$T/out")" -ge 10000 ]
-	awk -F '[\t ]' '
-	$1 ~ /^[abc]$/ { from[$1] = $2; to[$1] = $3 }
-	$1 == "entry" {
-		sum += $9
-		for (part in from) {
-			# of one length, so the order of texts is that of numbers
-			if (length($12) == length(from[part]) && $12 >= from[part] && $12 < to[part])
-				share[part] += $9
+@test "functions at 1:2:1 have shares of 25, 50 and 25 percent, by cycles and by a clock" {
+	local event
+	for event in cycles cpu-clock; do
+		sampled -k 4 -c 20011 $event "$WORKLOADS/shares" 1000003 55 >"$T/out"
+		[ "$(total kept.nr "$T/out")" -ge 10000 ]
+		awk -F '[\t ]' '
+		$1 ~ /^[abc]$/ { from[$1] = $2; to[$1] = $3 }
+		$1 == "entry" {
+			sum += $9
+			for (part in from) {
+				# of one length, so the order of texts is that of numbers
+				if (length($12) == length(from[part]) && $12 >= from[part] && $12 < to[part])
+					share[part] += $9
+			}
 		}
-	}
-	END { printf "%.2f %.2f %.2f\n", share["a"] / sum * 100, share["b"] / sum * 100, share["c"] / sum * 100 }' \
-		"$T/out" >"$T/shares"
-	read -r a b c <"$T/shares"
-	in_range "$a" 23 27	# 2 points, as promised for 10,000 samples
-	in_range "$b" 48 52
-	in_range "$c" 23 27
+		END { printf "%.2f %.2f %.2f\n", share["a"] / sum * 100, share["b"] / sum * 100, share["c"] / sum * 100 }' \
+			"$T/out" >"$T/shares"
+		read -r a b c <"$T/shares"
+		in_range "$a" 23 27	# 2 points, as promised for 10,000 samples
+		in_range "$b" 48 52
+		in_range "$c" 23 27
+	done
 }
 
 @test "the weights of all samples are what the event counted, also with a pipe load" {
@@ -357,6 +360,33 @@ singles() {
 		sampled -q -a -c 250007 cycles "$WORKLOADS/spin" 50000000 >"$T/next"
 		adds_up "$T/next"
 		wait_for slots_are '0 1 1 250007'
+	done
+	end_sampler "$beside"
+	adds_up "$T/beside"
+	wait_for nothing_left
+}
+
+# objects_are NR : so many parts of a leader are left
+objects_are() {
+	[ "$("$WORKLOADS/leader_objects" | wc -l)" = "$1" ]
+}
+
+# Nobody else uses its event, so that no change of another's rate mends it.
+@test "the only session of an event leaves none when it is killed while it opens or closes it" {
+	local step nr beside
+	start_sampler beside -q -a -c 250007 cycles
+	beside=$sampler_pid
+	nr=$("$WORKLOADS/leader_objects" | wc -l)
+	for step in sample-event-read sample-event-placed sample-event-enabled sample-event-opened leaving; do
+		if [ "$step" = leaving ]; then
+			PERF_TEST_KILL_AFTER=sample-slots-left killed_at sample-event-read sampled -q -a -d 20 -c 100003 cycles:u
+		else
+			killed_at "$step" sampled -q -a -d 20 -c 100003 cycles:u
+		fi
+		# The next one removes the dead one before it looks for what is to be mended.
+		sampled -q -N -a -d 20 -c 250007 cycles >"$T/next"
+		wait_for slots_are '0 1 1 250007'
+		wait_for objects_are "$nr"
 	done
 	end_sampler "$beside"
 	adds_up "$T/beside"

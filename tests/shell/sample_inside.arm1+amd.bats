@@ -4,10 +4,12 @@
 # write makes them come there, as an NMI would.
 
 load sample
+load cgroups
 
 teardown() {
 	end_jobs
 	remove_map
+	remove_top
 }
 
 # start_keeper : a session that keeps the leader, and whose syncs also change a CPU's state; $T/words has the
@@ -59,6 +61,40 @@ samples_at() {
 	# Each sync writes the word twice.
 	[ "$nr" -gt 20 ]
 	refute awk -F, '$2 !~ /^[0-9]+$/ { print; bad = 1 } END { exit !bad }' "$T/keeper"
+}
+
+# within_switches KEYS OPTION... : print these keys of the samples that a profile takes inside of the programs at switches
+within_switches() {
+	local keys=$1 words
+	shift
+	# The keeper's leader is there for both. Its words stay where they are.
+	[ -s "$T/words" ] || "$WORKLOADS/leader_words" "$ATTR_MAP" >"$T/words"
+	words=$(awk '{ print "mem:" $2 "/8:w" }' "$T/words")
+	perf profile --bpf-attr-map "$ATTR_MAP" -e "${words//$'\n'/,}" -c 1 -s "$keys" -x, --timeout 200 "$@" >"$T/rows"
+	cat "$T/rows" >&2
+	awk -F, -v first=5 '/^mem:/ { key = $first; for (i = first + 1; i <= NF; i++) key = key " " $i; nr[key] += $3 }
+		END { for (key in nr) print key, (nr[key] > 50 ? "often" : nr[key]) }' "$T/rows"
+}
+
+@test "samples inside of a switch are described as those of the task that has them" {
+	local one
+	make_top
+	mkdir "$top/a" "$top/b"
+	cp "$WORKLOADS/switches" "$T/one"
+	cp "$WORKLOADS/switches" "$T/other"
+	# shellcheck disable=SC2016 # the inner shell's
+	in_cgroup() { background /dev/null taskset -c 0 sh -c 'echo 0 >"$0/cgroup.procs"; exec "$@"' "$@"; }
+	in_cgroup "$top/a" "$T/one" 1000000000
+	one=$!
+	in_cgroup "$top/b" "$T/other" 1000000000
+	wait_for is_named $! other
+	wait_for is_named $one one
+	background "$T/keeper" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -e page-faults -p "$one" -I 10
+	wait_for has_text page-faults "$T/keeper"
+	[ "$(within_switches pid,comm -p "$one")" = "$one one often" ]
+	background "$T/second" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -e page-faults -a --for-each-cgroup "$name/a" -I 10
+	wait_for has_text page-faults "$T/second"
+	[ "$(within_switches cgroup,comm -a --for-each-cgroup "$name/a")" = "$name/a one often" ]
 }
 
 @test "samples that come while another one is taken are dropped, and reported as such" {

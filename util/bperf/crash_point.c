@@ -23,10 +23,13 @@ static bool is_asked_for(const char *variable, const char *name, int nr)
 void crash_point__reach(const char *name)
 {
 	const char *by = secure_getenv("PERF_TEST_STOP_BY");
+	const char *after = secure_getenv("PERF_TEST_KILL_AFTER");
+	static bool can_be_killed;
 	static int nr;
 
 	nr++;
-	if (is_asked_for("PERF_TEST_KILL_AT", name, nr)) {
+	can_be_killed |= !after || !strcmp(after, name);
+	if (can_be_killed && is_asked_for("PERF_TEST_KILL_AT", name, nr)) {
 		dprintf(STDERR_FILENO, "killed at %s\n", name);
 		kill(getpid(), SIGKILL);
 	} else if (is_asked_for("PERF_TEST_STOP_AT", name, nr)) {

@@ -26,7 +26,8 @@ enum crash_setting {
  * crash_point__reach() - end or stop this process here if a test asks for it
  * @name: of the last change, which has one place in the sources; tests/data/steps has all
  *
- * PERF_TEST_KILL_AT=NAME ends the process, as SIGKILL would. PERF_TEST_STOP_AT=NAME stops it, by the
+ * PERF_TEST_KILL_AT=NAME ends the process, as SIGKILL would, but not before PERF_TEST_KILL_AFTER=NAME was
+ * reached, if that is set. PERF_TEST_STOP_AT=NAME stops it, by the
  * signal PERF_TEST_STOP_BY if that is set. A number N in place of a name is the N-th point reached.
  */
 void crash_point__reach(const char *name);

@@ -34,7 +34,10 @@ static bool is_stale(const struct sample_object *object, int slot, int cpu)
 
 	if (base->rate != needed)
 		return true;
-	return needed && base->epoch != leader_slots__epoch(object->leader, cpu);
+	/* A session that died can have left an event without a rate. */
+	if (!needed)
+		return base->gen || base->may_be_placed;
+	return base->epoch != leader_slots__epoch(object->leader, cpu);
 }
 
 static int open_event(const struct sample_slot *slot, int cpu, uint64_t rate)
@@ -56,20 +59,26 @@ static int open_event(const struct sample_slot *slot, int cpu, uint64_t rate)
 	return perf_event__open(attr, -1, cpu, -1, 0);
 }
 
-/* End the event in place: from now on its samples are ignored, and it is freed soon. */
-static void close_on(struct sample_object *object, int slot, int cpu)
+/*
+ * End the event in place: from now on its samples are ignored, and it is freed soon.
+ *
+ * Return: 0; -errno: it cannot be read now, and goes on.
+ */
+static int close_on(struct sample_object *object, int slot, int cpu)
 {
 	struct sample_base *base = base_of(object, slot, cpu);
 	__u32 idx = slot * object->nr_cpus + cpu;
+	int err = base->gen ? sample_object__sync(object, cpu, 0, SAMPLE_CLOSE, 1ULL << slot) : 0;
 
-	if (base->gen && sample_object__sync(object, cpu, 0, SAMPLE_CLOSE, 1ULL << slot)) {
-		/* The CPU is offline: its event died with it, and what it counted last is lost. */
-		base->gen = 0;
-		base->rate = 0;
-	}
+	if (err && err != -ENXIO)
+		return err;
+	/* On an offline CPU the event died, and what it counted last is lost. */
+	base->gen = 0;
 	base->rate = 0;
 	crash_point__reach("sample-event-read");
 	bpf_map_delete_elem(object->map_fds[SAMPLE_EVENTS], &idx);
+	__atomic_store_n(&base->may_be_placed, 0, __ATOMIC_RELEASE);
+	return 0;
 }
 
 /* The program of a slot's next events, loaded for the first of them. */
@@ -85,6 +94,7 @@ static int put_in_place(struct sample_object *object, int slot, int cpu, int fd,
 	struct sample_throttle *throttle = &object->cpus[cpu].slot[slot].throttle;
 	__u32 idx = slot * object->nr_cpus + cpu;
 
+	__atomic_store_n(&base_of(object, slot, cpu)->may_be_placed, 1, __ATOMIC_SEQ_CST);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog->fd) ||
 	    bpf_map_update_elem(object->map_fds[SAMPLE_EVENTS], &idx, &fd, BPF_ANY))
 		return -errno;
@@ -156,9 +166,9 @@ static int change(struct sample_object *object, int slot, int cpu, struct next_p
 	/* Without a program the event in place is better than none. */
 	if (prog->err && sample_rate__needed(object->plan, slot, cpu))
 		return prog->err;
-	close_on(object, slot, cpu);
-	if (!sample_rate__needed(object->plan, slot, cpu))
-		return 0;
+	err = close_on(object, slot, cpu);
+	if (err || !sample_rate__needed(object->plan, slot, cpu))
+		return err;
 	/* In this time the kernel frees the event that was closed, with its hardware counter. */
 	if (has_event)
 		err = load_next(object, slot, prog);
@@ -174,12 +184,21 @@ static bool is_open(const struct sample_object *object, int slot)
 	return false;
 }
 
+static bool may_be_placed(const struct sample_object *object, int slot)
+{
+	for (int cpu = 0; cpu < object->nr_cpus; cpu++) {
+		if (base_of(object, slot, cpu)->may_be_placed)
+			return true;
+	}
+	return false;
+}
+
 /* Return: whether a slot that nobody uses is still taken, as after the death of its only user. */
 static bool is_left(const struct sample_object *object, int slot)
 {
 	const struct sample_slot *of = &object->plan->slot[slot];
 
-	return of->class && !of->users && !is_open(object, slot);
+	return of->class && !of->users && !is_open(object, slot) && !may_be_placed(object, slot);
 }
 
 /* Return: whether an event can be changed now. One on an offline CPU can only be closed. */
@@ -203,6 +222,9 @@ static int apply_on(struct sample_object *object, int slot, const struct cpumap 
 		/* A CPU of another kind, or one that just went offline, lacks the event. */
 		if (one == -ENODEV || one == -ENOENT)
 			refusal = one;
+		/* One that is kept from its sync keeps its event for now. */
+		else if (one == -EBUSY)
+			continue;
 		else if (!err)
 			err = one;
 	}
