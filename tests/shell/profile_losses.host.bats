@@ -97,6 +97,41 @@ ran_for() {
 	[ "$(account lost.late.weight)" -gt 100000000 ]
 }
 
+# resident PID : print how many MB of memory it has
+resident() {
+	awk '$1 == "VmRSS:" { print int($2 / 1024) }' "/proc/$1/status"
+}
+
+# has_grown PID MB
+has_grown() {
+	[ "$(resident "$1")" -ge "$2" ]
+}
+
+@test "samples for which perf has no memory are lost, and the others are printed" {
+	local pid session way limit
+	background /dev/null stacks 2000
+	pid=$!
+	for way in --bpf --no-bpf; do
+		perf profile --bpf-attr-map "$ATTR_MAP" $way -e cpu-clock -F 10000 -g -j -p "$pid" >"$T/json" 2>"$T/err" 3>&- &
+		session=$!
+		jobs_started+=("$session")
+		wait_for samples_or_ends "$session"
+		wait_for has_grown "$session" $(($(resident "$session") + 1))
+		# what it has, and no more
+		limit=$(awk '$1 == "VmSize:" { print $2 * 1024 }' "/proc/$session/status")
+		prlimit --pid "$session" --as="$limit:"
+		sleep 1
+		prlimit --pid "$session" --as=unlimited:
+		kill -INT "$session"
+		wait "$session"
+		cat "$T/err" >&2
+		adds_up
+		[ "$(account lost.table.samples)" -gt 100 ]
+		[ "$(account samples)" -gt 100 ]
+		jq -s -e '([.[] | .samples // 0] | add) == ([.[] | .account // empty] | last | .samples)' "$T/json"
+	done
+}
+
 @test "counts that cannot be read are named" {
 	refusing refusing <<-'EOF'
 		long syscall(long nr, ...);

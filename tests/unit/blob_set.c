@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,10 @@ static void test_equal_strings_have_one_number(void **state __unused)
 	struct blob_set set = {};
 	size_t len;
 
+	assert_int_equal(blob_set__find(&set, "one", 3), -ENOENT);
 	assert_int_equal(blob_set__add(&set, "one", 3), 0);
+	assert_int_equal(blob_set__find(&set, "one", 3), 0);
+	assert_int_equal(blob_set__find(&set, "two", 3), -ENOENT);
 	assert_int_equal(blob_set__add(&set, "two", 3), 1);
 	assert_int_equal(blob_set__add(&set, "one", 3), 0);
 	assert_int_equal(blob_set__add(&set, "one", 2), 2);

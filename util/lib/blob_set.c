@@ -94,17 +94,31 @@ static bool make_room(struct blob_set *set, size_t len)
 	return set->data_cap - set->data_len >= len + ALIGN || grow_data(set, len);
 }
 
+/* Return: the number of a byte string, -ENOENT: it is not there. */
+static int look_up(const struct blob_set *set, uint64_t hash, const void *data, size_t len)
+{
+	int nr = set->nr_slots ? set->slots[find(set, hash, data, len)] : -1;
+
+	return nr < 0 ? -ENOENT : nr;
+}
+
+int blob_set__find(const struct blob_set *set, const void *data, size_t len)
+{
+	return look_up(set, hash_of(data, len), data, len);
+}
+
 int blob_set__add(struct blob_set *set, const void *data, size_t len)
 {
 	uint64_t hash = hash_of(data, len);
+	int slot, nr = look_up(set, hash, data, len);
 	struct blob *blob;
-	int slot;
 
+	/* It needs no memory. */
+	if (nr >= 0)
+		return nr;
 	if (!make_room(set, len))
 		return -ENOMEM;
 	slot = find(set, hash, data, len);
-	if (set->slots[slot] >= 0)
-		return set->slots[slot];
 	blob = array__add(set->blobs, set->nr);
 	if (!blob)
 		return -ENOMEM;

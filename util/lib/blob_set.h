@@ -23,9 +23,12 @@ struct blob_set {
 /**
  * blob_set__add() - the number of a byte string, which is copied if it is new
  *
- * Return: its number, or -ENOMEM.
+ * Return: its number, or -ENOMEM, but not for one that is not new.
  */
 int blob_set__add(struct blob_set *set, const void *data, size_t len);
+
+/** blob_set__find() - the number of a byte string; -ENOENT: the set does not have it */
+int blob_set__find(const struct blob_set *set, const void *data, size_t len);
 
 /**
  * blob_set__get() - a byte string by its number, aligned to 8 bytes

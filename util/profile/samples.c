@@ -162,17 +162,22 @@ static int fill_places(const struct samples *samples, const struct sample_entry 
 	return err;
 }
 
+/* Return: whether there can be one more key; also for its sum, which it must not be without. */
+static bool has_room(struct samples *samples, size_t len)
+{
+	if (samples->max_bytes && samples->keys.data_len + len > samples->max_bytes)
+		return false;
+	return samples->nr_sums > samples->keys.nr || array__add(samples->sums, samples->nr_sums);
+}
+
 /* @key: struct samples_key with its places */
 static int add_sum(struct samples *samples, const void *key, size_t len, struct samples_sum sum)
 {
-	int nr;
+	int nr = has_room(samples, len) ? blob_set__add(&samples->keys, key, len) :
+					  blob_set__find(&samples->keys, key, len);
 
-	/* Before the key, which must not be without a sum. */
-	if (samples->nr_sums == samples->keys.nr && !array__add(samples->sums, samples->nr_sums))
-		return -ENOMEM;
-	nr = blob_set__add(&samples->keys, key, len);
 	if (nr < 0)
-		return nr;
+		return -ENOMEM;
 	samples->last = nr;
 	samples->sums[nr].nr += sum.nr;
 	samples->sums[nr].weight += sum.weight;

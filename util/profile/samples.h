@@ -38,6 +38,7 @@ struct samples {
 	bool no_kernel, no_user; /* frames of this level are left out */
 	bool has_mappings;	 /* samples__mappings() is wanted, which makes more entries */
 	uint64_t scale;		 /* the sums are multiples of this; 0: 1 */
+	size_t max_bytes;	 /* of keys; 0: no limit */
 	struct blob_set keys;
 	struct samples_sum *sums; /* by number of the key */
 	int nr_sums;		  /* at least the number of keys */
@@ -50,7 +51,8 @@ void samples__expect(struct samples *samples, const struct sample_entry *entry);
 /**
  * samples__add() - add an entry of the sampler; a sample_fn, @ctx is struct samples
  *
- * Without stacks, the sampled instruction is the only place. Return: 0 or -ENOMEM.
+ * Without stacks, the sampled instruction is the only place. Return: 0 or -ENOMEM, also when max_bytes leave no room
+ * for a new key. The sample is in no sum then, and later ones may be.
  */
 int samples__add(void *ctx, const struct sample_entry *entry);
 

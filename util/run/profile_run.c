@@ -44,6 +44,18 @@ static int expect_entry(void *ctx, const struct sample_entry *entry)
 	return err;
 }
 
+/* Memory for distinct samples until the next report. More than that takes minutes to print, too. */
+#define MAX_SAMPLES_BYTES (512UL << 20)
+
+/* A collection goes on without an entry for which there is no memory: others may be known already. */
+static void lose(struct profile_run *run, const struct sample_entry *entry)
+{
+	struct sample_sum *lost = &run->lost[entry->event];
+
+	lost->nr += entry->nr_samples;
+	lost->weight += entry->weight;
+}
+
 /* Records of new mappings have little room, so they are taken meanwhile. */
 static int take_entry(void *ctx, const struct sample_entry *entry)
 {
@@ -55,6 +67,10 @@ static int take_entry(void *ctx, const struct sample_entry *entry)
 	run->last_cpu = entry->cpu;
 	if (!err)
 		err = samples__add(&run->samples, entry);
+	if (err == -ENOMEM) {
+		lose(run, entry);
+		return 0;
+	}
 	if (!err && run->each)
 		each_sample__add(run->each, run->samples.last, entry);
 	return err;
@@ -106,6 +122,10 @@ static struct profile_round end_round(struct profile_run *run, uint64_t start_ns
 		struct sample_account account;
 
 		sample_source__account(run->source, i, &account);
+		account.lost[SAMPLE_LOST_TABLE].nr += run->lost[i].nr;
+		account.lost[SAMPLE_LOST_TABLE].weight += run->lost[i].weight;
+		account.kept.nr -= run->lost[i].nr;
+		account.kept.weight -= run->lost[i].weight;
 		if (run->each)
 			each_sample__account(run->each, i, &account);
 		run->accounts[i] = account__advance(&account, &run->old_accounts[i]);
@@ -311,10 +331,12 @@ static int open_source(struct profile_run *run)
 
 	run->sampling.target = &run->base.target;
 	run->sampling.events = run->events;
+	run->samples.max_bytes = MAX_SAMPLES_BYTES;
 	run->sampling.otherwise = "sampling with events of this session's own";
 	run->accounts = calloc(run->events->nr, sizeof(*run->accounts));
 	run->old_accounts = calloc(run->events->nr, sizeof(*run->old_accounts));
-	if (!run->accounts || !run->old_accounts) {
+	run->lost = calloc(run->events->nr, sizeof(*run->lost));
+	if (!run->accounts || !run->old_accounts || !run->lost) {
 		pr_err("out of memory");
 		return -ENOMEM;
 	}
@@ -520,8 +542,12 @@ static int sample(struct profile_run *run, struct stat_pass *pass, int *status)
 	err = loop(run, pass);
 	/* Sample what a command does while it exits. */
 	workload__end(&pass->workload);
-	if (!err)
-		err = finish(run, pass);
+	/* Without memory for more, there is what was sampled up to now. */
+	if (!err || err == -ENOMEM) {
+		int finish_err = finish(run, pass);
+
+		err = err ? err : finish_err;
+	}
 	run->has_sampled = !err;
 	*status = stat_pass__status(pass);
 	return err;
@@ -596,6 +622,7 @@ enum stat_status profile_run__once(struct profile_run *run, int *status)
 	early_maps__clear(&run->early_maps);
 	free(run->accounts);
 	free(run->old_accounts);
+	free(run->lost);
 	cpumap__delete(run->cpus);
 	return !err ? STATUS_OK : is_valid && !run->has_bad_range ? STATUS_FAILED : STATUS_INVALID;
 }

@@ -55,6 +55,7 @@ struct profile_run {
 	struct early_maps early_maps;
 	struct sample_account *accounts;     /* of each event, of the round */
 	struct sample_account *old_accounts; /* up to the round */
+	struct sample_sum *lost;	     /* of each event: there was no memory for them */
 	uint64_t look_at_ns, old_round_ns;
 	int last_cpu; /* of the last entry of a collection; -1: none */
 	bool has_sampled;
