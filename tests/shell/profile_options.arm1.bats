@@ -67,6 +67,22 @@ weight() {
 	done
 }
 
+@test "stacks that the kernel cuts are reported as cut" {
+	local way deep
+	set_until_end /proc/sys/kernel/perf_event_max_stack 20
+	background /dev/null stacks 2000 30
+	deep=$!
+	for way in --bpf --no-bpf; do
+		profile $way -e cycles:u -c 100003 -g --timeout 100 -p $deep >"$T/json"
+		grep account "$T/json" >&2
+		jq -s -e 'map(.account // empty) | last | .samples > 100 and .truncated.samples > .samples * 0.9' "$T/json"
+	done
+	kill -KILL $deep
+	# Stacks with less frames are whole.
+	profile -e cycles:u -c 100003 -g -- spin 10000000 >"$T/json"
+	jq -s -e 'map(.account // empty) | last | .samples > 100 and .truncated.samples == 0' "$T/json"
+}
+
 # stands_for LEAST MOST : so many percent of the count
 stands_for() {
 	# Callers give the reasons.

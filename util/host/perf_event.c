@@ -93,6 +93,16 @@ void perf_event__sample_all_modes(struct perf_event_attr *attr)
 		attr->exclude_user = attr->exclude_kernel = attr->exclude_idle = 0;
 }
 
+int perf_event__max_stack(void)
+{
+	char *file __cleanup(free_ptr) =
+		xasprintf("%s/sys/kernel/perf_event_max_stack", procfs_root());
+	char *text __cleanup(free_ptr) = file ? read_file_line(file) : NULL;
+	int max = text ? atoi(text) : PERF_MAX_STACK_DEPTH;
+
+	return max > 0 ? max : 1;
+}
+
 int perf_event__paranoid(void)
 {
 	char *file __cleanup(free_ptr) =

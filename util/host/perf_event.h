@@ -64,6 +64,9 @@ void perf_event__sample_all_modes(struct perf_event_attr *attr);
  */
 int perf_event__paranoid(void);
 
+/** perf_event__max_stack() - the frames of a stack that the kernel walks, kernel.perf_event_max_stack; at least 1 */
+int perf_event__max_stack(void);
+
 /**
  * perf_event__is_unsupported() - whether an errno means that this machine cannot count an event
  */

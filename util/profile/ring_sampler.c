@@ -2,6 +2,7 @@
 #include "util/profile/ring_sampler.h"
 
 #include "util/event/evlist.h"
+#include "util/host/perf_event.h"
 #include "util/host/cpu_idle.h"
 #include "util/host/cpumap.h"
 #include "util/host/task_namespace.h"
@@ -63,6 +64,7 @@ struct ring_sampler {
 	uint64_t period;
 	unsigned int addr_bits;
 	int max_frames; /* of each level */
+	int max_stack;	/* of both, that the kernel gives */
 	bool has_ranges;
 	const struct address_ranges *ranges; /* NULL: not set yet */
 	bool with_idle;
@@ -131,6 +133,7 @@ static int read_sample(const struct ring_sampler *sampler, const struct perf_eve
 			return -1;
 		/* Records are aligned to 8 bytes, and so are all fields before. */
 		callchain__split((const void *)ips, nr, entry);
+		entry->is_truncated = entry->nr_kernel + entry->nr_user >= sampler->max_stack;
 		cut(entry, &entry->nr_kernel, sampler->max_frames);
 		cut(entry, &entry->nr_user, sampler->max_frames);
 	}
@@ -504,7 +507,8 @@ int ring_sampler__open(const struct sampler_options *options, struct evlist *eve
 	sampler->events = events;
 	sampler->key = options->key;
 	sampler->addr_bits = options->addr_bits;
-	sampler->max_frames = options->max_frames ? options->max_frames : SAMPLE_MAX_FRAMES;
+	sampler->max_frames = sampler_options__max_frames(options);
+	sampler->max_stack = perf_event__max_stack();
 	sampler->has_ranges = options->has_ranges;
 	sampler->with_idle = options->with_idle;
 	sampler->has_threads = threads;

@@ -14,6 +14,7 @@
 #include "util/host/bpf_info.h"
 #include "util/host/capability.h"
 #include "util/host/cpumap.h"
+#include "util/host/perf_event.h"
 #include "util/lib/msg.h"
 #include "util/lib/util.h"
 #include "util/sample/sample_absent.h"
@@ -430,6 +431,14 @@ static int end_wait(struct sampler *sampler, int err)
 	return err == -ETIMEDOUT ? SAMPLE_OTHERWISE : err;
 }
 
+int sampler_options__max_frames(const struct sampler_options *options)
+{
+	int max = options->max_frames ? options->max_frames : SAMPLE_MAX_FRAMES;
+	int walked = perf_event__max_stack();
+
+	return max < walked ? max : walked;
+}
+
 int sampler__open(const struct sampler_options *options, struct sampler **out)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
@@ -441,8 +450,7 @@ int sampler__open(const struct sampler_options *options, struct sampler **out)
 	sampler->number = -1;
 	sampler->table_fd = -1;
 	sampler->singles.fd = sampler->wakeup_fd = -1;
-	if (!options->max_frames)
-		sampler->options.max_frames = SAMPLE_MAX_FRAMES;
+	sampler->options.max_frames = sampler_options__max_frames(options);
 	capability__raise();
 	err = join(sampler);
 	if (!err)

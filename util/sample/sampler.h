@@ -27,6 +27,9 @@ struct sampler;
 /* Sharing is impossible just now, as a warning has said: others hold a lock, or have all of something. */
 #define SAMPLE_OTHERWISE (-ECANCELED)
 
+/** sampler_options__max_frames() - the frames of each level that stacks have at most: no more than the kernel walks */
+int sampler_options__max_frames(const struct sampler_options *options);
+
 /**
  * sampler__open() - join the leader, and open what is to be sampled
  * @out: on success; released by sampler__delete()
