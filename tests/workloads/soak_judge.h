@@ -29,13 +29,8 @@ struct expected {
 };
 
 static const char *const short_words[] = {
-	"counts may be short",
-	"counts are short",
-	"were missed",
-	"went unseen",
+	"counts may be short",	       "counts are short", "were missed", "went unseen",
 	"new cgroups were found late",
-	"counted only for those above",
-	"may be counted from before",
 };
 
 static bool says(const char *text, const char *const *words, size_t nr)
@@ -205,6 +200,34 @@ static bool rows_are_exact(const struct session *s, const struct rows *rows,
 	return exact & is_exact(s, sum, e->least, e->most);
 }
 
+/* Return: true if no count is too high, as far as that is known. */
+static bool rows_are_bounded(const struct session *s, const struct rows *rows,
+			     const struct expected *e)
+{
+	bool bounded = true;
+
+	for (int i = 0; i < rows->nr && !e->is_lower_bound; i++) {
+		const struct row *row = &rows->row[i];
+		long most = row->plain >= 0 ? row->plain : e->sums ? LONG_MAX : e->most;
+
+		bounded &= is_exact(s, row->shared, 0, most);
+	}
+	return bounded;
+}
+
+/* Return: true if the session reports that counts can be too low; or, in @is_high, too high */
+static bool reports_losses(const char *text, const struct expected *expected, bool *is_high)
+{
+	static const char *const high_words[] = {
+		"counted only for those above",
+		"may be counted from before",
+	};
+
+	*is_high = says(text, high_words, COUNT_OF(high_words));
+	return *is_high || (expected->is_from_birth && is_private(text)) ||
+	       has_lost_cpu(text, expected) || says(text, short_words, COUNT_OF(short_words));
+}
+
 static bool is_starved(const struct session *s)
 {
 	return s->trouble == LITTLE_MEMORY || s->trouble == FEW_FILES;
@@ -248,6 +271,7 @@ static bool came_to_its_end(const struct session *s)
 static void judge(const struct session *s, const char *event, bool all_is_shared,
 		  const struct expected *expected)
 {
+	bool is_short, is_high;
 	struct rows rows;
 	char text[4000];
 
@@ -259,13 +283,19 @@ static void judge(const struct session *s, const char *event, bool all_is_shared
 	if (is_private(text))
 		tally(PRIVATE);
 	read_rows(s, event, all_is_shared, &rows);
-	if (!rows.nr)
+	if (!rows.nr) {
 		condemn(s, "no counts");
-	else if (rows.is_partial || (expected->is_from_birth && is_private(text)) ||
-		 has_lost_cpu(text, expected) || says(text, short_words, COUNT_OF(short_words)))
-		tally(SHORT);
-	else if (rows_are_exact(s, &rows, expected))
+		return;
+	}
+	is_short = reports_losses(text, expected, &is_high);
+	if (rows.is_partial && !is_short && !is_private(text)) {
+		condemn(s, "not counted all the time, without a word");
+	} else if (rows.is_partial || is_short) {
+		if (is_high || rows_are_bounded(s, &rows, expected))
+			tally(SHORT);
+	} else if (rows_are_exact(s, &rows, expected)) {
 		tally(EXACT);
+	}
 }
 
 #endif

@@ -30,9 +30,11 @@ static bool read_seen(const struct bperf_leader *leader, __u64 *least, __u64 *mo
 	*most = 0;
 	for (int i = 0; i < MAX_SESSIONS; i++) {
 		const struct reg_session *session = &leader->registry->session[i];
-		__u64 seen = session->nr_seen - 1;
+		__u64 nr_seen = __atomic_load_n(&session->nr_seen, __ATOMIC_RELAXED);
+		__u32 token = __atomic_load_n(&session->token, __ATOMIC_RELAXED);
+		__u64 seen = nr_seen - 1;
 
-		if (!session->nr_seen || !session->token || !bpf_info__is_map_alive(session->token))
+		if (!nr_seen || !token || !bpf_info__is_map_alive(token))
 			continue;
 		is_watched = true;
 		*least = seen < *least ? seen : *least;
@@ -472,7 +474,7 @@ static __u64 least_seen(const struct registry *reg)
 	__u64 least = UINT64_MAX;
 
 	for (int i = 0; i < MAX_SESSIONS; i++) {
-		__u64 nr_seen = reg->session[i].nr_seen;
+		__u64 nr_seen = __atomic_load_n(&reg->session[i].nr_seen, __ATOMIC_RELAXED);
 
 		if (nr_seen && nr_seen - 1 < least)
 			least = nr_seen - 1;

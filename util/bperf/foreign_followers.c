@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* An entry of cpu_state.serve that was withdrawn; the program skips it. */
 #define NO_SLOT 0xffff
@@ -32,6 +33,9 @@
 
 /* How long a leader serves without a session that holds its link, after the last look at it. */
 #define SERVE_MS (60 * 60 * 1000ULL)
+
+/* A run of on_switch on each CPU, with all that can interrupt it. */
+#define LAST_WRITES_US 10000
 
 /* A run of on_switch that interrupts another one leaves the end of serving to the next run on its CPU. */
 #define END_TRIES 10
@@ -89,9 +93,12 @@ void foreign_followers__withdraw(struct bperf_leader *leader, int first, int nr)
 				__atomic_store_n(&state->serve[i], NO_SLOT, __ATOMIC_RELEASE);
 		}
 	}
-	/* Whatever still writes there has ended; what is in it stays there. */
+	/*
+	 * Whatever still writes there has ended; what is in it stays there. Without memory to wait for that, it still ends
+	 * soon: followers would add a difference that stays at each switch.
+	 */
 	if (leader_sync__wait())
-		return;
+		usleep(LAST_WRITES_US);
 	for (int slot = first; slot < first + nr; slot++) {
 		if (leader->registry->diff_ids[slot])
 			diff_maps__zero(leader, slot);
