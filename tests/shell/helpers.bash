@@ -8,9 +8,10 @@
 # what each test does, or each try of wait_for, is done by the shell.
 
 if [ -z "${WORKLOADS:-}" ]; then
-	root=${BASH_SOURCE[0]%/tests/shell/*}
+	root=${BASH_SOURCE[0]%tests/shell/*}
+	case $root in /*) ;; *) root=$PWD/$root ;; esac
 	O=${O:-build/$HOSTTYPE}
-	case $O in /*) ;; *) O=$root/$O ;; esac
+	case $O in /*) ;; *) O=$root$O ;; esac
 	WORKLOADS=$O/workloads PRODUCT=$O
 	if [ ! -x "$O/tests/perf" ] || [ "$O/perf" -nt "$O/tests/perf" ]; then
 		echo "$O/tests/perf, the perf of the tests, is missing or old: make workloads" >&2

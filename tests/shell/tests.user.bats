@@ -176,3 +176,14 @@ ended() {
 	env -u TAP_DIR "$BATS_TEST_DIRNAME/../tap" "$BATS_TEST_TMPDIR/pass.user.bats" 3>&- |
 		diff <(printf '1..1\nok 1 passes\n') -
 }
+
+@test "helpers find the build by a relative path, as scripts/soak has it" {
+	local build
+	cd "$BATS_TEST_DIRNAME/../.."
+	build=$(realpath --relative-to=. "$O")
+	# shellcheck disable=SC2016 # the inner shell's
+	[ "$(env -u WORKLOADS O="$build" bash -c '. tests/shell/helpers.bash; cd /; "$WORKLOADS/job" echo found')" = found ]
+	cd tests
+	# shellcheck disable=SC2016
+	[ "$(env -u WORKLOADS O="$build" bash -c '. ../tests/shell/helpers.bash; cd /; "$WORKLOADS/job" echo found')" = found ]
+}
