@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Functions of Rust that are generic, of traits, closures, and inlined.
+#![allow(stable_features)]
+#![feature(bench_black_box)] // before 1.66
+
 use std::hint::black_box;
 
 trait Shape {
