@@ -94,6 +94,44 @@ bytes() {
 	perf bperf list --bpf-attr-map "$ATTR_MAP"
 }
 
+@test "all other commands work" {
+	local map=(--bpf-attr-map "$ATTR_MAP")
+	quiet perf list
+	perf stat record "${map[@]}" --bpf-counters -o "$T/counts" -a -e cycles,cs true
+	perf stat report -i "$T/counts" -x, 2>"$T/rows"
+	grep -q ,cycles, "$T/rows"
+	quiet perf bperf verify "${map[@]}" -e cycles,cs --time 100
+	quiet perf top "${map[@]}" --interval-count 1 -d 1
+	grep -q 'Overhead' "$T/stdout"
+	quiet perf profile "${map[@]}" -o "$T/data" -a -- true
+	quiet perf profile report "$T/data"
+	quiet perf bperf prune "${map[@]}"
+	if ! quiet perf stat "${map[@]}" -b all -e cycles true; then
+		# arm64 has no probes of programs.
+		grep -q '^perf stat: -b all: ' "$T/stderr"
+	fi
+}
+
+# took HOW : print the least time in us that a session of all CPUs takes, of three
+took() {
+	local try before
+	for try in 1 2 3; do
+		before=${EPOCHREALTIME/./}
+		perf stat $1 -o "$T/out" -a -e cycles,instructions,cs true || return
+		echo "$((${EPOCHREALTIME/./} - before))"
+	done | sort -n | head -n 1
+}
+
+@test "a session that joins takes no longer than one with events of its own" {
+	local shared plain
+	window other --bpf-counters -a -e cycles,instructions,cs
+	shared=$(took "--bpf-counters --bpf-attr-map $ATTR_MAP")
+	plain=$(took "")
+	echo "shared $shared us, plain $plain us" >&2
+	[ "$shared" -le "$plain" ]
+	finish other
+}
+
 # called : print the calls of CPUs that no session counts, or that have no tick
 called() {
 	echo "$(calls 40) $(calls 62) $(calls 63)"
