@@ -459,6 +459,19 @@ static void test_a_file_is_opened_by_the_process_that_was_sampled(void **state _
 	symbols__delete(symbols);
 }
 
+static void test_new_places_are_refused_at_the_limit_and_known_ones_found(void **state)
+{
+	struct symbols *symbols = symbols__new(SYMBOLS_NAMES, false);
+
+	(void)state;
+	for (int i = 0; i < SYMBOLS_MAX_PLACES; i++)
+		assert_int_equal(symbols__place(symbols, 0, NULL, i, true, false), i);
+	assert_int_equal(symbols__place(symbols, 0, NULL, SYMBOLS_MAX_PLACES, true, false),
+			 -ENOMEM);
+	assert_int_equal(symbols__place(symbols, 0, NULL, 4711, true, false), 4711);
+	symbols__delete(symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_processes_that_ran_before_have_names_after_their_end),
 		cmocka_unit_test(test_a_command_has_no_processes_before_it_begins),
 		cmocka_unit_test(test_a_file_is_opened_by_the_process_that_was_sampled),
+		cmocka_unit_test(test_new_places_are_refused_at_the_limit_and_known_ones_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

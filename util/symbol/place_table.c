@@ -40,15 +40,22 @@ static int grow(struct place_table *table)
 
 int place_table__add(struct place_table *table, const struct place_key *key, bool *is_new)
 {
-	int nr;
+	int nr = blob_set__find(&table->keys, key, sizeof(*key));
 
+	*is_new = nr < 0;
+	if (nr >= 0)
+		return nr;
 	if (table->nr == table->cap && grow(table))
 		return -ENOMEM;
 	nr = blob_set__add(&table->keys, key, sizeof(*key));
-	*is_new = nr == table->nr;
-	if (*is_new)
+	if (nr >= 0)
 		table->places[table->nr++] = new_place;
 	return nr;
+}
+
+bool place_table__has(const struct place_table *table, const struct place_key *key)
+{
+	return blob_set__find(&table->keys, key, sizeof(*key)) >= 0;
 }
 
 const struct place_key *place_table__key(const struct place_table *table, int place)

@@ -56,6 +56,9 @@ void place_table__clear(struct place_table *table);
  */
 int place_table__add(struct place_table *table, const struct place_key *key, bool *is_new);
 
+/** place_table__has() - whether there is a place of a key */
+bool place_table__has(const struct place_table *table, const struct place_key *key);
+
 /** place_table__key() - the key of a place, borrowed until place_table__add() */
 const struct place_key *place_table__key(const struct place_table *table, int place);
 

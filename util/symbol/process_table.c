@@ -97,6 +97,9 @@ static uid_t uid_of(pid_t pid)
 	return line && sscanf(line, "\nUid:\t%*u\t%u", &uid) == 1 ? uid : (uid_t)-1;
 }
 
+/* Each process with code that no file has has one, for good: their number must have an end. */
+#define MAX_IMAGES (1 << 18)
+
 static int jit_image(struct process_table *table, int process)
 {
 	struct process *p = &table->processes[process];
@@ -105,6 +108,8 @@ static int jit_image(struct process_table *table, int process)
 
 	if (p->jit >= 0)
 		return p->jit;
+	if (table->nr_images >= MAX_IMAGES)
+		return -ENOMEM;
 	key = xasprintf("jit %d", table->nr_images);
 	nr = key ? blob_set__add(&table->image_keys, key, strlen(key)) : -ENOMEM;
 	free(key);

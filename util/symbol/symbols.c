@@ -260,6 +260,8 @@ int symbols__place(struct symbols *symbols, int process, const struct process_ke
 		if (place.image < 0)
 			return place.image;
 	}
+	if (symbols->places.nr >= SYMBOLS_MAX_PLACES && !place_table__has(&symbols->places, &place))
+		return -ENOMEM;
 	nr = place_table__add(&symbols->places, &place, &is_new);
 	if (nr < 0 || !is_new)
 		return nr;

@@ -88,12 +88,18 @@ void symbols__expect(struct symbols *symbols, const struct process_key *key);
 /** symbols__process() - the number of a process in samples, until symbols__forget_ended(); or -ENOMEM */
 int symbols__process(struct symbols *symbols, const struct process_key *key);
 
+/*
+ * Different addresses at most. Code of JIT compilers, and addresses that are in no code, are others in each process: days
+ * of perf top would take all memory.
+ */
+#define SYMBOLS_MAX_PLACES (1 << 21)
+
 /**
  * symbols__place() - the number of a sampled address, the same for the same position in the same file
  * @process: from symbols__process(); not used for the kernel's addresses
  * @is_return: the address is that behind a call, so its function and line are those of the byte before
  *
- * Return: a number from 0 on, or -ENOMEM.
+ * Return: a number from 0 on, or -ENOMEM, also for a new one beyond SYMBOLS_MAX_PLACES.
  */
 int symbols__place(struct symbols *symbols, int process, const struct process_key *key,
 		   uint64_t address, bool is_kernel, bool is_return);
