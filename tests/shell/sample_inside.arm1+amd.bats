@@ -29,11 +29,11 @@ counted() {
 	awk -F, '$3 ~ /b$/ { nr++; if ($1 != last || $1 < 5000) bad = 1 } { last = $1 } END { exit bad || !nr }' "$T/counts"
 }
 
-# samples_at COLUMN... : while these words of each CPU are written, counts are exact. Each write is a sample, or
+# samples_at COLUMN... : while these words of each CPU are written, or read, counts are exact. Each time is a sample, or
 # the kernel reports that it dropped it: inside of a kprobe's program. $nr is the number of samples.
 samples_at() {
 	local events sampler word words
-	events=$(awk -v columns="$*" '{ n = split(columns, column, " "); for (i = 1; i <= n; i++) print "mem:" $column[i] "/8:w" }' "$T/words")
+	events=$(awk -v columns="$*" '{ n = split(columns, column, " "); for (i = 1; i <= n; i++) print "mem:" $column[i] (column[i] == 6 ? "/4:rw" : "/8:w") }' "$T/words" | sort -u)
 	words=$(wc -l <<<"$events")
 	start_sampler inside -q -a -c 1 "${events//$'\n'/,}"
 	sampler=$sampler_pid
@@ -53,6 +53,16 @@ samples_at() {
 	start_keeper
 	samples_at 2 3
 	[ "$nr" -gt 3000 ]
+}
+
+@test "samples inside of the program at forks spoil no count" {
+	start_keeper
+	# The leader has the programs that follow tasks from now on.
+	perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -o "$T/first" -e page-faults true
+	"$WORKLOADS/leader_words" "$ATTR_MAP" >"$T/words"
+	samples_at 6
+	# Each of the 200 forks reads it, at least once.
+	[ "$nr" -ge 200 ]
 }
 
 @test "samples inside of its readings spoil no count" {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leader_words PATH: print a line "CPU SEQ BUSY READING SEEN" for each possible CPU: where in the kernel's memory the
- * leader of the attr map at PATH has the words that its programs write when they charge, while they change that CPU's
+ * leader_words PATH: print a line "CPU SEQ BUSY READING SEEN CHILD" for each possible CPU: where in the kernel's memory
+ * the leader of the attr map at PATH has the words that its programs write when they charge, while they change that CPU's
  * state, and when they read its events. SEEN is the word that each sample of the first slot writes, 0 if nobody samples.
+ * CHILD is the one that they read at each fork of a task in scope set 1, the same for all CPUs, 0 before a session has
+ * counted tasks.
  */
 #include "leader_tables.h"
 #include "../../bpf_skel/sample.h"
@@ -45,19 +47,23 @@ int main(int argc, char **argv)
 {
 	const struct registry *reg;
 	__u32 size, row_size, sample_size = 0;
-	__u64 state, row, sample = 0;
+	__u64 state, row, sample = 0, child = 0;
 
 	usage_unless(argc == 2, "PATH");
 	reg = find_leader(argv[1]);
-	state = find_array(reg->map_ids[LEADER_CPUS], &size);
 	row = find_array(reg->map_ids[LEADER_READINGS], &row_size);
 	if (reg->sample.prog_id)
 		sample = find_array(reg->sample.map_ids[SAMPLE_CPUS], &sample_size) +
 			 offsetof(struct sample_cpu, slot[0].seen.all.nr);
+	if (reg->map_ids[LEADER_SCOPE_SETS])
+		child = find_array(reg->map_ids[LEADER_SCOPE_SETS], &size) + size +
+			offsetof(struct reg_scope_set, child);
+	state = find_array(reg->map_ids[LEADER_CPUS], &size);
 	for (__u32 cpu = 0; cpu < reg->nr_cpus; cpu++) {
-		printf("%u %#llx %#llx %#llx %#llx\n", cpu, state + offsetof(struct cpu_state, seq),
+		printf("%u %#llx %#llx %#llx %#llx %#llx\n", cpu,
+		       state + offsetof(struct cpu_state, seq),
 		       state + offsetof(struct cpu_state, busy),
-		       row + offsetof(struct cpu_readings, seq), sample);
+		       row + offsetof(struct cpu_readings, seq), sample, child);
 		state += size;
 		row += row_size;
 		sample += sample_size;
