@@ -137,7 +137,8 @@ struct sample {
 	struct sample_key key;
 	struct sample_cpu *here;
 	__u64 comm;    /* address of the task's name */
-	__u64 hash[2]; /* of the key in SAMPLE_FORM_IP and SAMPLE_FORM_STACKS; 0: not needed yet */
+	__u64 name[2]; /* a copy, with hash[2] */
+	__u64 hash[3]; /* of the key in the forms behind SAMPLE_FORM_ANY; 0: not needed yet */
 	__u64 want;    /* bit per sampler, from `next` on */
 	__u64 weight;
 	__u32 next;
@@ -583,7 +584,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	sample.is_idle = is_idle;
 	sample.here = here;
 	sample.cpu = cpu;
-	sample.hash[0] = sample.hash[1] = zero_of(weight);
+	sample.hash[0] = sample.hash[1] = sample.hash[2] = zero_of(weight);
+	sample.name[0] = sample.name[1] = 0;
 	begin_key(&sample.key);
 	sample.key.ip = ip;
 	sample.key.flags = slot | (is_user ? SAMPLED_USER : 0);

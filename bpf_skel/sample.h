@@ -76,6 +76,7 @@ enum sample_form {
 	SAMPLE_FORM_ANY,
 	SAMPLE_FORM_IP,
 	SAMPLE_FORM_STACKS,
+	SAMPLE_FORM_NAMED_STACKS, /* and the task's name */
 };
 
 #define SAMPLE_WORDS_ANY     ((1U << SAMPLE_KEY_WORDS) - 1)

@@ -47,10 +47,36 @@ static __always_inline struct sample_row *row_of(struct sample_table *table, __u
 	return &table->rows[table->half & 1][hash % SAMPLE_ROWS];
 }
 
-static __always_inline bool is_row_of(const struct sample_row *row, const struct sample_key *key,
-				      __u32 words)
+static __always_inline void read_comm(void *comm, const struct sample *sample)
 {
-	return row->nr && !difference(&row->key, key, words);
+	/* A name that cannot be read is empty. */
+	(void)bpf_probe_read_kernel(comm, sizeof(((struct sample_row *)NULL)->comm),
+				    (const void *)sample->comm);
+}
+
+static __always_inline __u64 other_name(const struct sample_row *row, const __u64 *name)
+{
+	const __u64 *of = (const __u64 *)row->comm;
+
+	return (of[0] ^ name[0]) | (of[1] ^ name[1]);
+}
+
+static __always_inline bool is_row_of(const struct sample_row *row, const struct sample *sample,
+				      __u32 words, bool has_name)
+{
+	return row->nr && !(difference(&row->key, &sample->key, words) |
+			    (has_name ? other_name(row, sample->name) : 0));
+}
+
+/* Not static, as in enter_stack(). Return: nothing of interest */
+__attribute__((noinline)) int find_name(struct sample *sample)
+{
+	if (!sample)
+		return 0;
+	read_comm(sample->name, sample);
+	sample->hash[2] =
+		mix(hash_of(&sample->key, SAMPLE_WORDS_STACKS) ^ sample->name[0], sample->name[1]);
+	return 0;
 }
 
 /*
@@ -59,32 +85,29 @@ static __always_inline bool is_row_of(const struct sample_row *row, const struct
  * @hash: of the sample's key in the table's form, which has these words; 0: not known yet
  */
 static __always_inline bool add_to_first(struct sample *sample, struct sample_table *table,
-					 __u64 weight, __u64 *hash, __u32 words)
+					 __u64 weight, __u64 *hash, __u32 words, bool has_name)
 {
 	struct sample_row *row;
 
-	if (!*hash)
-		*hash = hash_of(&sample->key, words);
+	if (!*hash) {
+		if (has_name)
+			find_name(sample);
+		else
+			*hash = hash_of(&sample->key, words);
+	}
 	row = row_of(table, *hash);
 	asm volatile("" : "+r"(row)); /* not another address for each word */
-	if (!is_row_of(row, &sample->key, words)) {
+	if (!is_row_of(row, sample, words, has_name)) {
 		if (!row->nr)
 			return false;
 		row = row_of(table, *hash + 1);
 		asm volatile("" : "+r"(row));
-		if (!is_row_of(row, &sample->key, words))
+		if (!is_row_of(row, sample, words, has_name))
 			return false;
 	}
 	row->nr++;
 	row->weight += weight;
 	return true;
-}
-
-static __always_inline void read_comm(void *comm, const struct sample *sample)
-{
-	/* A name that cannot be read is empty. */
-	(void)bpf_probe_read_kernel(comm, sizeof(((struct sample_row *)NULL)->comm),
-				    (const void *)sample->comm);
 }
 
 static __always_inline void begin_row(struct sample_row *row, const struct sample_key *key,
@@ -116,19 +139,19 @@ __attribute__((noinline)) int add_to_any(struct sample_table *table, const struc
 		hash = hash_of(&key, SAMPLE_WORDS_ANY);
 	if (table->needs & SAMPLE_NEEDS_COMM) {
 		read_comm(comm, sample);
-		hash = mix(hash ^ comm[0], comm[1]);
+		if (table->form == SAMPLE_FORM_ANY)
+			hash = mix(hash ^ comm[0], comm[1]);
 		has_comm = -1;
 	}
 	for (__u32 i = 0; i < SAMPLE_PROBES; i++) {
 		struct sample_row *row = row_of(table, hash + i);
-		const __u64 *name = (const __u64 *)row->comm;
 
 		if (!row->nr) {
 			begin_row(row, &key, sample, weight);
 			return (hash + i) % SAMPLE_ROWS + 1;
 		}
 		if (difference(&row->key, &key, SAMPLE_WORDS_ANY) |
-		    (((name[0] ^ comm[0]) | (name[1] ^ comm[1])) & has_comm))
+		    (other_name(row, comm) & has_comm))
 			continue;
 		row->nr++;
 		row->weight += weight;
@@ -176,13 +199,19 @@ static __always_inline void add_to_rows(struct sample *sample, struct sample_tab
 	__u32 row;
 
 	if (table->form == SAMPLE_FORM_IP) {
-		if (add_to_first(sample, table, weight, &sample->hash[0], SAMPLE_WORDS_IP))
+		if (add_to_first(sample, table, weight, &sample->hash[0], SAMPLE_WORDS_IP, false))
 			return;
 		hash = sample->hash[0];
 	} else if (table->form == SAMPLE_FORM_STACKS) {
-		if (add_to_first(sample, table, weight, &sample->hash[1], SAMPLE_WORDS_STACKS))
+		if (add_to_first(sample, table, weight, &sample->hash[1], SAMPLE_WORDS_STACKS,
+				 false))
 			return;
 		hash = sample->hash[1];
+	} else if (table->form == SAMPLE_FORM_NAMED_STACKS) {
+		if (add_to_first(sample, table, weight, &sample->hash[2], SAMPLE_WORDS_STACKS,
+				 true))
+			return;
+		hash = sample->hash[2];
 	}
 	row = add_to_any(table, sample, hash, weight);
 	if (!row) {

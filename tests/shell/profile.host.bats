@@ -137,6 +137,23 @@ has_samples() {
 	done
 }
 
+@test "equal stacks under two names of one thread are two entries" {
+	local way
+	for way in --bpf --no-bpf; do
+		# shellcheck disable=SC2016 # the inner shell's
+		profile $way -F 2000 --folded --user-callchains -- bash -c 'for name in first second; do
+			printf %s $name >"/proc/$$/comm"
+			for ((i = 0; i < 200000; i++)); do :; done
+		done' >"$T/folded"
+		awk '/^(first|second);/ { name = $1; sub(/;.*/, "", name); sum[name] += $NF; sub(/^[^;]*;/, ""); sub(/ [0-9]+$/, ""); names[$0]++ }
+			END {
+				for (stack in names) both += names[stack] == 2
+				print sum["first"], sum["second"], both + 0
+				exit !(sum["first"] > 10000000 && sum["second"] > 10000000 && both)
+			}' "$T/folded" >&2
+	done
+}
+
 # pprof FILE : print a profile as text
 pprof() {
 	gzip -dc "$1" | protoc --decode=Profile -I "$BATS_TEST_DIRNAME/../data" pprof.proto

@@ -242,7 +242,8 @@ static void only_a_key_of_all_its_words_has_a_form(void **state)
 	assert_int_equal(form_of(table, stacks), SAMPLE_FORM_STACKS);
 	assert_int_equal(form_of(table, SAMPLE_IP), SAMPLE_FORM_ANY);
 	assert_int_equal(form_of(table, SAMPLE_KERNEL_STACK | SAMPLE_PROCESS), SAMPLE_FORM_ANY);
-	assert_int_equal(form_of(table, stacks | SAMPLE_COMM), SAMPLE_FORM_ANY);
+	assert_int_equal(form_of(table, stacks | SAMPLE_COMM), SAMPLE_FORM_NAMED_STACKS);
+	assert_int_equal(form_of(table, SAMPLE_IP | SAMPLE_PROCESS | SAMPLE_COMM), SAMPLE_FORM_ANY);
 	assert_int_equal(form_of(table, stacks | SAMPLE_THREAD), SAMPLE_FORM_ANY);
 	assert_int_equal(form_of(table, stacks | SAMPLE_IP), SAMPLE_FORM_ANY);
 	free(table);

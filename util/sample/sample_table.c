@@ -38,15 +38,15 @@ static bool is_form(const __u64 *mask, uint32_t words)
 	return true;
 }
 
-/* Names of tasks and records of single samples are for SAMPLE_FORM_ANY alone. */
+/* Records of single samples are for SAMPLE_FORM_ANY alone. */
 static void set_form(struct sample_table *table)
 {
-	bool is_any = table->needs & SAMPLE_NEEDS_COMM || table->max_records;
+	bool has_name = table->needs & SAMPLE_NEEDS_COMM;
 
-	if (!is_any && is_form(table->mask, SAMPLE_WORDS_IP))
+	if (!table->max_records && !has_name && is_form(table->mask, SAMPLE_WORDS_IP))
 		table->form = SAMPLE_FORM_IP;
-	else if (!is_any && is_form(table->mask, SAMPLE_WORDS_STACKS))
-		table->form = SAMPLE_FORM_STACKS;
+	else if (!table->max_records && is_form(table->mask, SAMPLE_WORDS_STACKS))
+		table->form = has_name ? SAMPLE_FORM_NAMED_STACKS : SAMPLE_FORM_STACKS;
 	else
 		table->form = SAMPLE_FORM_ANY;
 	if (table->form == SAMPLE_FORM_ANY)
