@@ -51,9 +51,11 @@ cycles=0:0 instructions=0:1 cpu_clock=1:0 page_faults=1:2 context_switches=1:3
 
 @test "context switches are exact" {
 	none=$(value $context_switches -- "$WORKLOADS/switches" 0)
-	some=$(value $context_switches -- "$WORKLOADS/switches" 250)
-	echo "$none $some"
-	[ $((some - none)) = 250 ]
+	some=$(value $context_switches -- "$WORKLOADS/switches" -r 250 2>"$BATS_TEST_TMPDIR/preempted")
+	read -r preempted <"$BATS_TEST_TMPDIR/preempted"
+	echo "$none $some, preempted $preempted"
+	# The kernel's threads can preempt it.
+	[ $((some - none)) = $((250 + preempted)) ]
 	for n in 100 400; do
 		count=$(value $context_switches -- "$WORKLOADS/pingpong" -r $n 2>"$BATS_TEST_TMPDIR/rusage")
 		read -r rusage <"$BATS_TEST_TMPDIR/rusage"

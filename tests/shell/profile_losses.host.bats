@@ -108,7 +108,7 @@ has_grown() {
 }
 
 @test "samples for which perf has no memory are lost, and the others are printed" {
-	local pid session way limit
+	local pid session way limit ticks
 	background /dev/null stacks 2000
 	pid=$!
 	for way in --bpf --no-bpf; do
@@ -120,7 +120,9 @@ has_grown() {
 		# what it has, and no more
 		limit=$(awk '$1 == "VmSize:" { print $2 * 1024 }' "/proc/$session/status")
 		prlimit --pid "$session" --as="$limit:"
-		sleep 1
+		# 20,000 stacks of 250 bytes at least. Up to now there are a tenth of that, and memory is taken in doubles.
+		ticks=$(ticks_of "$pid")
+		wait_for ran_for "$pid" $((ticks + 200))
 		prlimit --pid "$session" --as=unlimited:
 		kill -INT "$session"
 		wait "$session"
