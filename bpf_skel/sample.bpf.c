@@ -132,19 +132,22 @@ static void *(*const bpf_cast_to_kern_ctx)(void *ctx) = (void *)CALL_KERNEL_CONT
 /* hw_perf_event.interrupts of a throttled event */
 #define INTERRUPTS_THROTTLED (~0ULL)
 
-/* A sample, with all that any session's key has. The key comes first: a pointer to it is one to the sample. */
+/*
+ * A sample, with all that any session's key has. The key comes first: a pointer to it is one to the sample. On the stack
+ * there is no more room: the kernel gives 512 bytes to a program, give() and add_to_any() together (6.1).
+ */
 struct sample {
 	struct sample_key key;
 	struct sample_cpu *here;
 	__u64 comm;    /* address of the task's name */
-	__u64 name[2]; /* a copy, with hash[2] */
+	__u64 name[2]; /* a copy, where a session needs it, with hash[2] */
 	__u64 hash[3]; /* of the key in the forms behind SAMPLE_FORM_ANY; 0: not needed yet */
 	__u64 want;    /* bit per sampler, from `next` on */
 	__u64 weight;
-	__u32 next;
 	__u32 cpu;
-	__u32 is_idle;
-	__u32 slot; /* a copy of `slot`, which is volatile */
+	__u16 next;
+	__u8 is_idle;
+	__u8 slot; /* a copy of `slot`, which is volatile */
 };
 
 /* --- samples in kernel mode --- */
@@ -598,6 +601,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, bool se
 	if (needs & (SAMPLE_NEEDS_KERNEL_STACK | SAMPLE_NEEDS_USER_STACK))
 		take_stacks(ctx, &sample, is_user,
 			    !((bits & IN_SWITCH) | (task->flags & PF_KTHREAD)), needs);
+	if (needs & SAMPLE_NEEDS_COMM)
+		find_name(&sample);
 	/* Mostly there is one. */
 	sample.next = lowest_bit(want);
 	sample.want = want >> sample.next >> 1;

@@ -68,7 +68,7 @@ static __always_inline bool is_row_of(const struct sample_row *row, const struct
 			    (has_name ? other_name(row, sample->name) : 0));
 }
 
-/* Not static, as in enter_stack(). Return: nothing of interest */
+/* Read the task's name, for all sessions. Not static, as in enter_stack(). Return: nothing of interest */
 __attribute__((noinline)) int find_name(struct sample *sample)
 {
 	if (!sample)
@@ -82,19 +82,15 @@ __attribute__((noinline)) int find_name(struct sample *sample)
 /*
  * Add a sample to one of the first two rows that its hash leads to, if that is the row of its key.
  *
- * @hash: of the sample's key in the table's form, which has these words; 0: not known yet
+ * @hash: of the sample's key in the table's form, which has these words; 0: not known yet, without a name
  */
 static __always_inline bool add_to_first(struct sample *sample, struct sample_table *table,
 					 __u64 weight, __u64 *hash, __u32 words, bool has_name)
 {
 	struct sample_row *row;
 
-	if (!*hash) {
-		if (has_name)
-			find_name(sample);
-		else
-			*hash = hash_of(&sample->key, words);
-	}
+	if (!has_name && !*hash)
+		*hash = hash_of(&sample->key, words);
 	row = row_of(table, *hash);
 	asm volatile("" : "+r"(row)); /* not another address for each word */
 	if (!is_row_of(row, sample, words, has_name)) {
@@ -129,7 +125,7 @@ static __always_inline void begin_row(struct sample_row *row, const struct sampl
 __attribute__((noinline)) int add_to_any(struct sample_table *table, const struct sample *sample,
 					 __u64 hash, __u64 weight)
 {
-	__u64 comm[2] = {}, has_comm = 0;
+	__u64 has_name = 0;
 	struct sample_key key;
 
 	if (!table || !sample)
@@ -138,10 +134,9 @@ __attribute__((noinline)) int add_to_any(struct sample_table *table, const struc
 	if (!hash)
 		hash = hash_of(&key, SAMPLE_WORDS_ANY);
 	if (table->needs & SAMPLE_NEEDS_COMM) {
-		read_comm(comm, sample);
 		if (table->form == SAMPLE_FORM_ANY)
-			hash = mix(hash ^ comm[0], comm[1]);
-		has_comm = -1;
+			hash = mix(hash ^ sample->name[0], sample->name[1]);
+		has_name = -1;
 	}
 	for (__u32 i = 0; i < SAMPLE_PROBES; i++) {
 		struct sample_row *row = row_of(table, hash + i);
@@ -151,7 +146,7 @@ __attribute__((noinline)) int add_to_any(struct sample_table *table, const struc
 			return (hash + i) % SAMPLE_ROWS + 1;
 		}
 		if (difference(&row->key, &key, SAMPLE_WORDS_ANY) |
-		    (other_name(row, comm) & has_comm))
+		    (other_name(row, sample->name) & has_name))
 			continue;
 		row->nr++;
 		row->weight += weight;
@@ -202,16 +197,16 @@ static __always_inline void add_to_rows(struct sample *sample, struct sample_tab
 		if (add_to_first(sample, table, weight, &sample->hash[0], SAMPLE_WORDS_IP, false))
 			return;
 		hash = sample->hash[0];
-	} else if (table->form == SAMPLE_FORM_STACKS) {
-		if (add_to_first(sample, table, weight, &sample->hash[1], SAMPLE_WORDS_STACKS,
-				 false))
-			return;
-		hash = sample->hash[1];
 	} else if (table->form == SAMPLE_FORM_NAMED_STACKS) {
 		if (add_to_first(sample, table, weight, &sample->hash[2], SAMPLE_WORDS_STACKS,
 				 true))
 			return;
 		hash = sample->hash[2];
+	} else if (table->form == SAMPLE_FORM_STACKS) {
+		if (add_to_first(sample, table, weight, &sample->hash[1], SAMPLE_WORDS_STACKS,
+				 false))
+			return;
+		hash = sample->hash[1];
 	}
 	row = add_to_any(table, sample, hash, weight);
 	if (!row) {
