@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # A machine with 64 CPUs in two sockets, eight clusters and four nodes. CPUs 62 and 63 have no tick while they
-# run one task.
+# run one task, and CPU 61 is isolated.
 
 load helpers
 load shared
@@ -51,6 +51,10 @@ calls() {
 bytes() {
 	/usr/sbin/bpftool -j map show | jq --arg name "$1" \
 		'[.[] | select(.name == $name and .type == "array") | .bytes_memlock] | add // 0'
+}
+
+@test "there are CPUs without a tick, and one that is isolated" {
+	[ "$(</sys/devices/system/cpu/nohz_full) $(</sys/devices/system/cpu/isolated)" = "62-63 61" ]
 }
 
 @test "each level of the topology has its rows" {
@@ -132,9 +136,9 @@ took() {
 	finish other
 }
 
-# called : print the calls of CPUs that no session counts, or that have no tick
+# called : print the calls of CPUs that no session counts, that are isolated, or that have no tick
 called() {
-	echo "$(calls 40) $(calls 62) $(calls 63)"
+	echo "$(calls 40) $(calls 61) $(calls 62) $(calls 63)"
 }
 
 # joins_quietly OPTION... : a session that counts this calls none of these
