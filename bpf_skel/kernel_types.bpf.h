@@ -52,6 +52,7 @@ struct cgroup_subsys_state {
 
 struct css_set {
 	struct cgroup_subsys_state *subsys[16]; /* by enum cgroup_subsys_id */
+	struct cgroup *dfl_cgrp;		/* of cgroup v2 */
 };
 
 struct signal_struct {

@@ -373,18 +373,13 @@ static __attribute__((noinline)) __u64 describe_next(struct sample_key *key)
 static __attribute__((noinline)) void describe_rest(struct bpf_perf_event_data *ctx,
 						    struct sample *sample, __u32 needs, __u32 bits)
 {
-	struct cpu_state *state;
-
 	if (needs & SAMPLE_NEEDS_ADDR)
 		sample->key.addr = ctx->addr;
 	if (!(needs & SAMPLE_NEEDS_CGROUP))
 		return;
-	sample->key.cgroup = bpf_get_current_cgroup_id();
-	if (!(bits & OF_NEXT))
-		return;
-	state = bpf_map_lookup_elem(&cpus, &sample->cpu);
-	if (state)
-		sample->key.cgroup = state->cgroup;
+	sample->key.cgroup = bits & OF_NEXT ?
+				     BPF_CORE_READ(coming_task(), cgroups, dfl_cgrp, kn, id) :
+				     bpf_get_current_cgroup_id();
 }
 
 /* Empty those parts that few sessions need. */

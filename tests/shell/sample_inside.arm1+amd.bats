@@ -5,6 +5,7 @@
 
 load sample
 load cgroups
+load shared
 
 teardown() {
 	end_jobs
@@ -105,6 +106,13 @@ within_switches() {
 	background "$T/second" perf stat --bpf-counters --bpf-attr-map "$ATTR_MAP" -x, -e page-faults -a --for-each-cgroup "$name/a" -I 10
 	wait_for has_text page-faults "$T/second"
 	[ "$(within_switches cgroup,comm -a --for-each-cgroup "$name/a")" = "$name/a one often" ]
+	# A session of all tasks has each with its own cgroup, also beside one that tells these two apart.
+	background "$T/third" perf profile --bpf-attr-map "$ATTR_MAP" -e "$(awk '{ print "mem:" $2 "/8:w" }' "$T/words" | paste -sd ,)" -c 1 -p "$one"
+	wait_for polls $!
+	within_switches cgroup,comm -a >"$T/all"
+	grep -qx "$name/a one often" "$T/all"
+	grep -qx "$name/b other often" "$T/all"
+	refute grep -E "$name/a other|$name/b one" "$T/all"
 }
 
 @test "samples that come while another one is taken are dropped, and reported as such" {

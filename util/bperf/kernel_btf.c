@@ -375,6 +375,7 @@ static const struct {
 	{RQ, "curr", FIELD_POINTER},
 	{RQ, "cpu", FIELD_INT},
 	{CSS_SET, "subsys", FIELD_POINTERS},
+	{CSS_SET, "dfl_cgrp", FIELD_POINTER},
 	{CGROUP, "kn", FIELD_POINTER},
 	{CGROUP, "subsys", FIELD_POINTERS},
 	{CGROUP_CSS, "cgroup", FIELD_POINTER},
