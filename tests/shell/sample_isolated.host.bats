@@ -152,7 +152,7 @@ full_first() {
 	full_first
 	begin_witness
 	perf profile --bpf-attr-map "$ATTR_MAP" -j -s comm -c 1 -e page-faults:u -- \
-		perf stat -x, -o "$T/plain" -e page-faults:u "$WORKLOADS/brood" 1200 20 >"$T/brood" 2>"$T/brood.err"
+		perf stat -x, -o "$T/plain" -e page-faults:u "$WORKLOADS/brood" 3000 20 >"$T/brood" 2>"$T/brood.err"
 	# It prints each child whose release is still to come.
 	end_witness 2>/dev/null
 	cat "$T/brood.err" "$T/plain" "$T/brood" >&2

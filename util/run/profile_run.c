@@ -32,11 +32,17 @@
 #define FIRST_MAPS_NS (200 * NSEC_PER_MSEC)
 #define MORE_MAPS_NS  (10 * NSEC_PER_MSEC)
 
+/* A change of the symbols can lack memory: then names are missing, which is no reason to end. */
+static int without_names(int err)
+{
+	return err == -ENOMEM ? 0 : err;
+}
+
 /* Execs up to now are known before the first entry tells which of them were sampled. */
 static int expect_entry(void *ctx, const struct sample_entry *entry)
 {
 	struct profile_run *run = ctx;
-	int err = run->last_cpu < 0 ? symbols__update(run->symbols) : 0;
+	int err = run->last_cpu < 0 ? without_names(symbols__update(run->symbols)) : 0;
 
 	run->last_cpu = entry->cpu;
 	if (!err)
@@ -63,7 +69,7 @@ static int take_entry(void *ctx, const struct sample_entry *entry)
 	int err = 0;
 
 	if (entry->cpu != run->last_cpu)
-		err = symbols__update(run->symbols);
+		err = without_names(symbols__update(run->symbols));
 	run->last_cpu = entry->cpu;
 	if (!err)
 		err = samples__add(&run->samples, entry);
@@ -84,11 +90,11 @@ static int collect(struct profile_run *run)
 	err = sample_source__collect(run->source, expect_entry, take_entry, run);
 	run->look_at_ns = 0;
 	if (!err)
-		err = symbols__update(run->symbols);
+		err = without_names(symbols__update(run->symbols));
 	if (!err)
-		err = early_maps__read(&run->early_maps, run->symbols, MORE_MAPS_NS);
+		err = without_names(early_maps__read(&run->early_maps, run->symbols, MORE_MAPS_NS));
 	if (!err)
-		err = symbols__forget_ended(run->symbols);
+		err = without_names(symbols__forget_ended(run->symbols));
 	return err;
 }
 

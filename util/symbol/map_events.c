@@ -356,7 +356,7 @@ int map_events__take(struct map_events *events, struct process_table *processes,
 		if (err == -EBADMSG)
 			err = 0;
 	}
-	if (events->nr_lost != nr_lost)
+	if (err || events->nr_lost != nr_lost)
 		process_table__lost(processes);
 	return err;
 }
