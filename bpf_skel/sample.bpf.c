@@ -377,9 +377,10 @@ static __attribute__((noinline)) void describe_rest(struct bpf_perf_event_data *
 		sample->key.addr = ctx->addr;
 	if (!(needs & SAMPLE_NEEDS_CGROUP))
 		return;
-	sample->key.cgroup = bits & OF_NEXT ?
-				     BPF_CORE_READ(coming_task(), cgroups, dfl_cgrp, kn, id) :
-				     bpf_get_current_cgroup_id();
+	if (bits & OF_NEXT)
+		sample->key.cgroup = BPF_CORE_READ(coming_task(), cgroups, dfl_cgrp, kn, id);
+	else
+		sample->key.cgroup = bpf_get_current_cgroup_id();
 }
 
 /* Empty those parts that few sessions need. */
