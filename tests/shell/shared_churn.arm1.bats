@@ -44,11 +44,11 @@ zombies() {
 }
 
 @test "an exec by a thread that is not the first loses nothing and counts nothing twice" {
-	begin_exits thread_exec
+	begin_exits thread_exec exe
 	alike 0 $U,cs "$WORKLOADS/thread_exec" 20 50000
 	# 4 times 20 * 50,000, and the starts of 21 programs, of up to 50,000 each (plain.arm1.bats)
 	in_range "$(field ${U}b 1 "$T/alike.out")" 4000000 5050000
-	begin_exits thread_exec
+	begin_exits thread_exec exe
 	alike 0 $U,cs -i "$WORKLOADS/thread_exec" 20 50000
 	nothing_left
 }
